@@ -1,0 +1,82 @@
+# One door for people and for CI. Every target sets up what it needs, and only once.
+# PYTHON=python3.13 chooses the interpreter that .venv is made from.
+
+PYTHON ?=
+FUZZ_SECONDS ?= 600
+
+BIN := .venv/bin
+STAMP := .venv/.stamp
+RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml)
+
+# rustup's own folder, for a shell that was opened before Rust was installed.
+export PATH := $(PATH):$(HOME)/.cargo/bin
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help setup run test lint rust pytest format docs bench fuzz coverage wheel clean FORCE
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: $(STAMP) ## Create .venv and install everything, the Rust recorder included
+
+# A virtual environment remembers absolute paths, so the stamp says where it was made: a moved or copied tree is set
+# up again.
+ifneq ($(shell cat $(STAMP) 2>/dev/null),$(CURDIR))
+$(STAMP): FORCE
+endif
+$(STAMP): pyproject.toml setup.py constraints.txt Cargo.toml Cargo.lock $(RUST_SOURCES) tools/setup.sh
+	@PYTHON='$(PYTHON)' bash tools/setup.sh
+	@printf '%s\n' '$(CURDIR)' > $@
+
+run: $(STAMP) ## Take the guided tour of a recorded twelve-hour session
+	@$(BIN)/blackbox tour
+
+test: lint rust pytest ## Run every check that CI runs
+	@echo "make test: lint, Rust and Python checks all passed."
+
+lint: $(STAMP) ## Formatting, style, types, import contracts, dependencies
+	@echo "== ruff format"; $(BIN)/ruff format --check .
+	@echo "== ruff check"; $(BIN)/ruff check .
+	@echo "== mypy"; $(BIN)/mypy
+	@echo "== import contracts"; $(BIN)/lint-imports
+	@echo "== deptry"; $(BIN)/deptry .
+
+rust: $(STAMP) ## cargo fmt, clippy and test
+	@echo "== cargo fmt"; cargo fmt --all --check
+	@echo "== cargo clippy"; cargo clippy --quiet --locked --workspace --all-targets -- --deny warnings
+	@echo "== cargo test"; cargo test --quiet --locked --workspace
+
+pytest: $(STAMP) ## All Python tests, on all cores; ARGS="-k word" narrows them
+	@echo "== pytest"; $(BIN)/pytest -n auto $(ARGS)
+
+format: $(STAMP) ## Rewrite files into the project's format
+	@$(BIN)/ruff format .
+	@$(BIN)/ruff check --fix .
+	@cargo fmt --all
+
+docs: $(STAMP) ## Write the generated pages anew
+	@$(BIN)/python docs/generate.py
+
+bench: $(STAMP) ## Measure speed and memory beside other readers
+	@$(BIN)/python bench/run.py
+
+fuzz: $(STAMP) ## Feed random bytes to the parser for FUZZ_SECONDS (600)
+	@$(BIN)/pip install --quiet --constraint constraints.txt --no-build-isolation --editable '.[fuzz]'
+	@$(BIN)/python tests/fuzz/fuzz_parse.py -max_total_time=$(FUZZ_SECONDS)
+
+coverage: $(STAMP) ## Say which lines the tests do not reach
+	@$(BIN)/coverage erase
+	@$(BIN)/coverage run -m pytest --quiet
+	@$(BIN)/coverage combine --quiet
+	@$(BIN)/coverage report
+
+wheel: $(STAMP) ## Build dist/*.tar.gz, and from it dist/*.whl
+	@rm -rf dist
+	@$(BIN)/python -m build --no-isolation
+
+clean: ## Remove all that the targets above have made
+	@rm -rf .venv target build dist src/*.egg-info .coverage .coverage.* .hypothesis
+	@rm -rf .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
+	@find src tests bench docs tools -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true

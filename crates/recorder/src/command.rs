@@ -1,0 +1,89 @@
+//! What the command line asks for, decided without touching the outside world.
+
+use std::ffi::OsString;
+
+use clap::Parser;
+use clap::error::ErrorKind;
+use wal::signature::FORMAT_VERSION;
+
+/// The Blackbird recorder.
+///
+/// Recording is not part of this version: the program is installed so that the rest of Blackbird can find it and ask
+/// for its version.
+#[derive(Parser)]
+#[command(name = "blackbird-recorder", version = version())]
+struct Arguments {}
+
+/// What the program does in reply to a command line.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Answer {
+    /// Print the text on standard output; exit code 0.
+    Show(String),
+    /// Print the one-sentence text on standard error; exit code 2.
+    Refuse(String),
+}
+
+/// Decide the answer to a command line, whose first word is the program's own name.
+pub(crate) fn interpret(words: impl IntoIterator<Item = OsString>) -> Answer {
+    let reason = match Arguments::try_parse_from(words) {
+        Ok(Arguments {}) => "blackbird-recorder cannot record yet in this version".to_owned(),
+        Err(error) => match error.kind() {
+            ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => return Answer::Show(error.to_string()),
+            _ => first_sentence(&error),
+        },
+    };
+    Answer::Refuse(format!("{reason}; run 'blackbird-recorder --help' to see what it does."))
+}
+
+/// clap explains itself over several lines, of which the first names the problem.
+fn first_sentence(error: &clap::Error) -> String {
+    let text = error.to_string();
+    let line = text.lines().next().unwrap_or_default();
+    line.strip_prefix("error: ").unwrap_or(line).to_owned()
+}
+
+/// The program's version and that of the log format it writes, which is what a reader has to know.
+fn version() -> String {
+    format!("{} (wal/{FORMAT_VERSION})", env!("CARGO_PKG_VERSION"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answer(words: &[&str]) -> Answer {
+        interpret(std::iter::once("blackbird-recorder").chain(words.iter().copied()).map(OsString::from))
+    }
+
+    #[test]
+    fn definition_is_consistent() {
+        use clap::CommandFactory;
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn version_names_the_program_and_the_format() {
+        let expected = format!("blackbird-recorder {} (wal/1)\n", env!("CARGO_PKG_VERSION"));
+        assert_eq!(answer(&["--version"]), Answer::Show(expected));
+    }
+
+    #[test]
+    fn help_is_shown_not_refused() {
+        let Answer::Show(text) = answer(&["--help"]) else { panic!("--help was refused") };
+        assert!(text.contains("Usage: blackbird-recorder"), "{text}");
+    }
+
+    #[test]
+    fn no_arguments_are_refused_in_one_line() {
+        let Answer::Refuse(text) = answer(&[]) else { panic!("an empty command line was accepted") };
+        assert!(text.starts_with("blackbird-recorder cannot record yet"), "{text}");
+        assert_eq!(text.lines().count(), 1);
+    }
+
+    #[test]
+    fn an_unknown_word_is_named_in_one_line() {
+        let Answer::Refuse(text) = answer(&["--listen"]) else { panic!("--listen was accepted") };
+        assert!(text.contains("'--listen'"), "{text}");
+        assert_eq!(text.lines().count(), 1);
+    }
+}
