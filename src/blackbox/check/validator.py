@@ -1,0 +1,227 @@
+"""The validator: one pass over a log, in memory that does not grow with its length."""
+
+import re
+from collections.abc import Callable, Iterable
+
+import msgspec
+
+from blackbox.check.calls import CallChecks
+from blackbox.check.findings import Finding, Findings, Severity
+from blackbox.check.flight import FlightChecks
+from blackbox.check.header import check_header
+from blackbox.check.lines import LineChecks
+from blackbox.check.statistics import Counting, Statistics
+from blackbox.check.steps import StepChecks
+from blackbox.check.text import TextChecks, looks_binary
+from blackbox.check.totals import TotalChecks
+from blackbox.document.document import Document
+from blackbox.document.files import BLOCK_SIZE
+from blackbox.document.line import Line
+from blackbox.document.scanner import Scanner
+from blackbox.session.matching import Matcher, Role
+from blackbox.syntax.kinds import SILENT, Kind
+from blackbox.syntax.quick import CALL_LIKE
+
+# An enum's member is looked up through its metaclass; these are compared with for every line of a long log.
+_NEW, _REUSED, _ORPHAN = Role.NEW, Role.REUSED, Role.ORPHAN
+_QUESTION, _SUBAGENT = Kind.QUESTION, Kind.SUBAGENT
+#: How many findings of one rule a streamed report keeps; the others are counted.
+KEPT_PER_RULE = 1000
+
+
+class Report(msgspec.Struct, frozen=True):
+    """What validating one log gave."""
+
+    findings: list[Finding]
+    statistics: Statistics
+    header: dict[str, object]
+    left_out: dict[str, int]
+
+    def count(self, severity: Severity) -> int:
+        """How many findings of one severity there are, those left out included."""
+        kept = sum(finding.severity is severity for finding in self.findings)
+        by_rule = {finding.rule: finding.severity for finding in self.findings}
+        return kept + sum(count for rule, count in self.left_out.items() if by_rule.get(rule) is severity)
+
+
+class Validator:
+    """Feed it the blocks of a log in order, then ask for the report.
+
+    Most lines are plain, so the work is arranged around them: what a block does not contain is not looked for in its
+    lines, and a line is parsed only as far as one of the checks needs.
+    """
+
+    def __init__(self, *, kept_per_rule: int | None = None) -> None:
+        self._scanner = Scanner()
+        self._findings = Findings(kept_per_rule)
+        self._counting = Counting()
+        add = self._findings.add
+        self._matcher = Matcher()
+        self._text = TextChecks(add)
+        self._lines = LineChecks(add)
+        self._calls = CallChecks(add, self._matcher)
+        self._steps = StepChecks(add, self._counting)
+        self._totals = TotalChecks(add)
+        self._flight = FlightChecks(add)
+        self._steps.on_time = self._flight.wall_clock
+        self._totals.on_metrics = self._steps.metrics_step
+        self._first_block = True
+        self._binary = False
+        self._header_seen = False
+        self._traits = Traits(b"")
+        self._handlers = self._dispatch()
+
+    def _dispatch(self) -> dict[Kind, list[Callable[[Line], None]]]:
+        handlers: dict[Kind, list[Callable[[Line], None]]] = {kind: [] for kind in Kind}
+        for kind in Kind:
+            if kind in CALL_LIKE:
+                handlers[kind].append(self._check_call)
+            elif kind in _MESSAGES or kind in (Kind.MODE, Kind.LIFECYCLE, Kind.PHASE):
+                handlers[kind].append(self._check_metadata)
+        for checks in (self._lines, self._flight, self._totals):
+            for kind, handle in checks.handlers().items():
+                handlers[kind].append(handle)
+        return handlers
+
+    def feed(self, block: bytes) -> None:
+        """Check the next block."""
+        if self._first_block and block:
+            self._first_block = False
+            self._binary = looks_binary(block)
+        if not self._binary:
+            # The first entry of a batch may have begun in the block before.
+            last, self._traits = self._traits, Traits(block)
+            self._traits.add(last)
+            self._check(self._scanner.feed(block))
+
+    def finish(self) -> Report:
+        """The log has ended: draw the conclusions."""
+        if not self._binary:
+            self._check(self._scanner.close())
+            self._take_header()
+        self._text.finish(self._scanner, is_binary=self._binary, is_empty=self._first_block)
+        if not self._binary and not self._first_block:
+            self._calls.finish()
+            self._steps.finish()
+            self._flight.finish(self._scanner.line_count)
+            self._totals.finish()
+        header = self._scanner.header
+        return Report(
+            self._findings.in_order(),
+            self._counting.finish(self._scanner.line_count),
+            dict(header.fields) if header else {},
+            self._findings.left_out,
+        )
+
+    def _take_header(self) -> None:
+        if self._header_seen:
+            return
+        self._header_seen = True
+        header = self._scanner.header
+        if not self._first_block:
+            check_header(header, self._findings.add)
+        self._lines.begin(header)
+        self._flight.begin(header)
+        self._totals.begin(header)
+
+    def _check(self, batch: list[Line]) -> None:
+        if not batch:
+            return
+        self._take_header()
+        self._counting.lines(batch)
+        self._text.batch(self._scanner, batch)
+        handlers, flight = self._handlers, self._flight
+        for line in batch:
+            kind = line.kind
+            if flight.ended_at and kind not in SILENT:
+                flight.after_end(line)
+            for handle in handlers[kind]:
+                handle(line)
+        self._check_rarities(batch)
+
+    def _check_call(self, line: Line) -> None:
+        match = self._matcher.feed(line)
+        if match is not None:
+            role = match.role
+            if role is _NEW or role is _REUSED:
+                self._counting.call(line, match)
+            if role is _ORPHAN or role is _REUSED or line.kind is _QUESTION:
+                self._calls.line(line, match)
+            if line.kind is _SUBAGENT or self._flight.explorers:
+                self._flight.matched(line, match)
+        metadata = line.head.metadata
+        if metadata:
+            self._steps.line(line, metadata)
+
+    def _check_metadata(self, line: Line) -> None:
+        if "=" in line.source:
+            metadata = line.head.metadata
+            if metadata:
+                self._steps.line(line, metadata)
+
+    def _check_rarities(self, batch: list[Line]) -> None:
+        """The checks that only some blocks need, each over the whole batch."""
+        traits, lines, counting = self._traits, self._lines, self._counting
+        header = self._scanner.header
+        rare = [
+            (traits.continuations, counting.continuations),
+            (traits.marks, counting.marks),
+            (traits.marks, lines.blobs),
+            (traits.ascii_arrows, lines.ascii_arrow),
+            (traits.one_space, lines.indented),
+            (traits.backslashes and header is not None and header.escaped, lines.escapes),
+            (traits.doubtful_values, self._steps.values),
+        ]
+        for is_needed, check in rare:
+            if is_needed:
+                for line in batch:
+                    check(line)
+
+
+_MESSAGES = (Kind.USER, Kind.AGENT, Kind.THINKING, Kind.TODOS)
+#: Each starts with a literal, which is what makes a search over a block cheap.
+_DOUBTFUL = (
+    re.compile(rb"latency_ms=(?!\d+[ \t\r\n\xe2])"),
+    re.compile(rb"tokens_[a-z_]+=(?!\d+[ \t\r\n\xe2])"),
+    re.compile(rb"attempt=(?!\d+(?:/\d+)?[ \t\r\n\xe2])"),
+    re.compile(rb"level=(?!(?:debug|info|warn|error)[ \t\r\n\xe2])"),
+)
+
+
+class Traits:
+    """What a block contains that some check would have to look at."""
+
+    def __init__(self, block: bytes) -> None:
+        self.continuations = b"\n  " in block or b"\n\t" in block or block[:1] in (b" ", b"\t")
+        self.marks = b"@blob" in block or b"[redacted" in block
+        self.ascii_arrows = b"->" in block
+        self.one_space = block.count(b"\n ") != block.count(b"\n  ") or block[:1] == b" "
+        self.backslashes = b"\\" in block
+        self.doubtful_values = any(pattern.search(block) for pattern in _DOUBTFUL)
+
+    def add(self, other: "Traits") -> None:
+        """Take over the traits of the block before."""
+        for name, value in vars(other).items():
+            if value:
+                setattr(self, name, True)
+
+
+def validate(document: Document) -> list[Finding]:
+    """Every finding of a document, in order of place."""
+    return validate_bytes(document.emit()).findings
+
+
+def validate_bytes(data: bytes) -> Report:
+    """The full report of a log in memory."""
+    validator = Validator()
+    for start in range(0, len(data), BLOCK_SIZE):
+        validator.feed(data[start : start + BLOCK_SIZE])
+    return validator.finish()
+
+
+def validate_blocks(blocks: Iterable[bytes], *, kept_per_rule: int | None = KEPT_PER_RULE) -> Report:
+    """The report of a log that comes in blocks, in bounded memory."""
+    validator = Validator(kept_per_rule=kept_per_rule)
+    for block in blocks:
+        validator.feed(block)
+    return validator.finish()

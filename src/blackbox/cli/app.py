@@ -1,0 +1,80 @@
+"""The entry point: the commands, their exit codes, and how errors are told."""
+
+import importlib.metadata
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+from blackbox.cli import explain, fix, output, parse, stats, tour, validate
+from blackbox.cli.inputs import find_logs
+from blackbox.errors import BlackboxError, ReadError, UsageError
+
+EXIT_FINDINGS = 1
+EXIT_USAGE = 2
+EXIT_ENVIRONMENT = 3
+
+_EPILOG = (
+    "Exit codes: 0 done, 1 a log has errors (with --strict: warnings too), 2 wrong usage, "
+    "3 a file could not be read or written."
+)
+
+app = typer.Typer(
+    name="blackbox",
+    help="Read, check and mend flight logs of agent sessions (.bbox, .blackbox, .rlog).",
+    epilog=_EPILOG,
+    rich_markup_mode=None,
+    add_completion=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    pretty_exceptions_enable=False,
+)
+app.command("validate")(validate.command)
+app.command("stats")(stats.command)
+app.command("parse")(parse.command)
+app.command("fix")(fix.command)
+app.command("explain")(explain.command)
+app.command("tour")(tour.command)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        output.stdout().print(f"blackbox {importlib.metadata.version('blackbird')}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def overview(
+    context: typer.Context,
+    _version_asked: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Without a command: this help, and the logs that lie below this folder."""
+    if context.invoked_subcommand is not None:
+        return
+    console = output.stdout()
+    console.print(context.get_help())
+    try:
+        logs = find_logs([])
+    except ReadError:
+        console.print("\nNo log lies below this folder. Try: blackbox tour")
+        return
+    console.print(f"\n{len(logs)} log(s) below this folder. Try: blackbox validate {logs[0]}")
+
+
+def main() -> None:
+    """Run the command; what goes wrong becomes one clear message and an exit code."""
+    as_json = "--json" in sys.argv[1:]
+    try:
+        app()
+    except UsageError as error:
+        output.tell_error(error, as_json=as_json)
+        sys.exit(EXIT_USAGE)
+    except BlackboxError as error:
+        output.tell_error(error, as_json=as_json)
+        sys.exit(EXIT_ENVIRONMENT)
+    except BrokenPipeError:
+        # The reader of a pipe (`| head`) has seen enough; say nothing more, not even at shutdown.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)

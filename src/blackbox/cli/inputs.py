@@ -1,0 +1,87 @@
+"""What to read: files, folders, globs and standard input as one list of logs."""
+
+import glob
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from blackbox.document.files import BLOCK_SIZE, EXTENSIONS, open_log
+from blackbox.errors import ReadError, UsageError
+
+STDIN = "-"
+
+
+def find_logs(arguments: list[str]) -> list[str]:
+    """The logs that the arguments name, in order and without repetition; without arguments those below here."""
+    found: list[str] = []
+    for argument in arguments or ["."]:
+        found += _expand(argument, explicit=bool(arguments))
+    if found.count(STDIN) > 1:
+        raise UsageError("`-` is given more than once", "standard input can be read only once")
+    return list(dict.fromkeys(found))
+
+
+def _expand(argument: str, *, explicit: bool) -> list[str]:
+    if argument == STDIN:
+        return [STDIN]
+    path = Path(argument)
+    if path.is_dir():
+        logs = sorted(str(log) for log in _walk(path))
+        if not logs:
+            where = argument if explicit else "this folder"
+            raise ReadError(f"{where}: no {', '.join(EXTENSIONS)} file below it", "name a log, a folder or a pattern")
+        return logs
+    if not path.exists() and glob.has_magic(argument):
+        matches = sorted(glob.glob(argument, recursive=True))  # noqa: PTH207 - a whole pattern, absolute or not
+        logs = [match for match in matches if Path(match).is_file()]
+        if not logs:
+            raise ReadError(f"{argument}: no file matches", "check the pattern; quote it so that the shell leaves it")
+        return logs
+    return [argument]
+
+
+def _walk(folder: Path) -> Iterator[Path]:
+    def stop(error: OSError) -> None:
+        raise ReadError(f"{error.filename}: {error.strerror}", "make the folder readable, or leave it out") from error
+
+    for directory, _, names in os.walk(folder, onerror=stop):
+        yield from (Path(directory, name) for name in names if name.endswith(EXTENSIONS))
+
+
+def one_log(argument: str | None) -> str:
+    """A command that works on a single log: the one named, or the only one below here."""
+    logs = find_logs([argument] if argument is not None else [])
+    if len(logs) > 1:
+        raise UsageError(f"{len(logs)} logs are found; this command takes one", f"name one of them, e.g. {logs[0]}")
+    return logs[0]
+
+
+def read_blocks(name: str) -> Iterator[bytes]:
+    """The bytes of a log, block by block."""
+    if name == STDIN:
+        yield from _blocks(sys.stdin.buffer)
+        return
+    with open_log(name) as source:
+        yield from _blocks(source)
+
+
+def read_all(name: str) -> bytes:
+    """The bytes of a log at once."""
+    return b"".join(read_blocks(name))
+
+
+def _blocks(source: BinaryIO) -> Iterator[bytes]:
+    while block := source.read(BLOCK_SIZE):
+        yield block
+
+
+def shown(name: str) -> str:
+    """A log's name as people see it."""
+    return "standard input" if name == STDIN else name
+
+
+def total_size(names: list[str]) -> int:
+    """The size of all logs on disk; what cannot be measured counts as nothing."""
+    return sum(Path(name).stat().st_size for name in names if name != STDIN and Path(name).is_file())

@@ -1,0 +1,87 @@
+"""How results are shown: coloured text on a terminal, plain text in a pipe, JSON on request."""
+
+import decimal
+import enum
+import sys
+from typing import Any
+
+import msgspec
+from rich.console import Console
+from rich.text import Text
+
+from blackbox.errors import BlackboxError
+
+_STYLES = {"✓": "bold green", "✗": "bold red", "!": "bold yellow"}
+
+
+def stdout() -> Console:
+    """The console for results. `soft_wrap` keeps every line whole, so that a pipe sees what a terminal sees."""
+    return Console(file=_encodable(sys.stdout), soft_wrap=True, highlight=False, markup=False, emoji=False)
+
+
+def stderr() -> Console:
+    """The console for progress, status and errors."""
+    return Console(
+        file=_encodable(sys.stderr), stderr=True, soft_wrap=True, highlight=False, markup=False, emoji=False
+    )
+
+
+def _encodable(stream: Any) -> Any:
+    """Let a stream in a narrow encoding show `?` for what it cannot show, instead of failing on `→`."""
+    if hasattr(stream, "reconfigure"):
+        stream.reconfigure(
+            errors="replace" if stream.encoding.lower().replace("-", "") != "utf8" else "backslashreplace"
+        )
+    return stream
+
+
+def marked(mark: str, text: str) -> Text:
+    """A line that starts with a ✓, ✗ or !."""
+    return Text.assemble((mark, _STYLES[mark]), " ", text)
+
+
+def printable(text: str) -> str:
+    """Text without control characters: a log must not be able to steer the terminal."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() or c == "\t" else f"\\x{ord(c):02x}" if ord(c) < 256 else "�" for c in text)
+
+
+def to_json(value: Any) -> str:
+    """One line of JSON. Bytes that were no UTF-8 show as U+FFFD."""
+    return msgspec.json.encode(_clean(msgspec.to_builtins(value, enc_hook=to_plain))).decode()
+
+
+def _clean(value: Any) -> Any:
+    if isinstance(value, str):
+        return value if value.isascii() else value.encode("utf-8", "replace").decode() if _is_odd(value) else value
+    if isinstance(value, dict):
+        return {_clean(key): _clean(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_clean(item) for item in value]
+    return value
+
+
+def _is_odd(text: str) -> bool:
+    return any("\ud800" <= character <= "\udfff" for character in text)
+
+
+def to_plain(value: object) -> object:
+    """What msgspec does not know by itself, as JSON would have it."""
+    if isinstance(value, decimal.Decimal):
+        return str(value)
+    if isinstance(value, enum.Enum):
+        return value.value
+    raise TypeError(f"{type(value).__name__} has no JSON form")
+
+
+def tell_error(error: BlackboxError, *, as_json: bool) -> None:
+    """An error on standard error: one sentence and what to do, or an object."""
+    if as_json:
+        body = {"code": error.code, "message": printable(error.message), "remedy": error.remedy}
+        sys.stderr.write(to_json(body) + "\n")
+        return
+    console = stderr()
+    console.print(marked("✗", printable(error.message)))
+    if error.remedy:
+        console.print(f"  {error.remedy}")

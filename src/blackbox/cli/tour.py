@@ -1,0 +1,70 @@
+"""`blackbox tour`: a guided look at a recorded twelve-hour session."""
+
+import importlib.resources
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from blackbox.check.findings import Severity
+from blackbox.check.validator import validate_bytes
+from blackbox.cli import output, stats, validate
+from blackbox.document.document import parse
+from blackbox.errors import ReadError
+
+_EXAMPLE = "12h-autopilot-session.bbox"
+_SCREEN = 40
+
+
+def command(
+    lines: Annotated[int, typer.Option("--lines", "-n", min=1, help="How many lines a screen shows.")] = _SCREEN,
+) -> None:
+    """Take a guided tour of a recorded twelve-hour session: check it, count it, read its ends.
+
+    Examples:
+
+      blackbox tour
+
+      blackbox tour --lines 40
+    """
+    path = _example_path()
+    data = path.read_bytes()
+    console = output.stdout()
+    shown = f"examples/{_EXAMPLE}"
+    _headline(console, "1. Is it valid?", f"blackbox validate {shown}")
+    report = validate_bytes(data)
+    validate.show_report(console, shown, report)
+    _headline(console, "2. What is in it?", f"blackbox stats {shown}")
+    stats.show_report(console, shown, report)
+    text = [output.printable(source) for source in parse(data).physical_lines]
+    _headline(console, "3. How does it begin?", f"head -n {lines} {shown}")
+    console.print("\n".join(text[:lines]))
+    _headline(console, "4. How does it end?", f"tail -n {lines} {shown}")
+    console.print("\n".join(text[-lines:]))
+    _headline(console, "5. Your turn", "")
+    infos = report.count(Severity.INFO)
+    for line, what in (
+        (f"blackbox validate --verbose {shown}", f"the {infos} findings that are only advice"),
+        (f"blackbox parse {shown}", "every line with its type"),
+        (f"blackbox fix {shown}", "what could be mended (changes nothing)"),
+        ("blackbox explain", "every rule, with its reason and remedy"),
+    ):
+        console.print(f"  {line:68} {what}")
+
+
+def _headline(console: Console, title: str, line: str) -> None:
+    console.print()
+    console.rule(title, align="left") if console.is_terminal else console.print(f"== {title}")
+    if line:
+        console.print(f"$ {line}\n")
+
+
+def _example_path() -> Path:
+    """The example beside the sources, or the copy that is installed with the package."""
+    here = Path(__file__).resolve().parents[3] / "examples" / _EXAMPLE
+    installed = Path(str(importlib.resources.files("blackbox"))) / "examples" / _EXAMPLE
+    for path in (here, installed):
+        if path.is_file():
+            return path
+    raise ReadError(f"the example {_EXAMPLE} is not installed", "get it from the project's examples folder")

@@ -1,0 +1,31 @@
+"""Writing a repaired log: into a temporary file beside the target, synced, then renamed over it."""
+
+import contextlib
+import os
+import tempfile
+from pathlib import Path
+
+from blackbox.errors import WriteError
+
+
+def replace_file(path: Path, data: bytes) -> None:
+    """Put `data` in place of the file's content, whole or not at all. Mode and symbolic links are kept."""
+    target = path.resolve()
+    try:
+        mode = target.stat().st_mode & 0o7777 if target.exists() else 0o600
+        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".tmp")
+        try:
+            with os.fdopen(handle, "wb") as temporary:
+                temporary.write(data)
+                temporary.flush()
+                os.fsync(temporary.fileno())
+            os.chmod(name, mode)  # noqa: PTH101 - mkstemp gives a name
+            os.replace(name, target)  # noqa: PTH105
+        except OSError:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(name)  # noqa: PTH108
+            raise
+    except OSError as error:
+        reason = error.strerror or str(error)
+        message = f"{path}: could not be written: {reason}"
+        raise WriteError(message, "check the folder's permissions and free space; nothing was changed") from error

@@ -1,0 +1,147 @@
+"""One open session: its clock, its numbering, its counters and the file its entries go to."""
+
+import datetime as dt
+import threading
+from collections.abc import Callable, Mapping
+
+from blackbox.errors import ClosedError
+from blackbox.events.build import Event
+from blackbox.events.calls import Arguments
+from blackbox.events.comments import Comment, Note
+from blackbox.events.lifecycle import Lifecycle, Rotate
+from blackbox.events.messages import Message, Thinking
+from blackbox.syntax.values import integer, timestamp
+from blackbox.write import scalars
+from blackbox.write.render import render_event
+from blackbox.write.sink import Sink
+from blackbox.write.tally import Tally
+
+Clock = Callable[[], dt.datetime]
+#: Opens the next part of a rotated log: its name as `@rotate` gives it, and where its entries go.
+OpenPart = Callable[[], tuple[str, Sink]]
+
+
+def utc_now() -> dt.datetime:
+    """The wall clock, to the millisecond."""
+    now = dt.datetime.now(dt.UTC)
+    return now.replace(microsecond=now.microsecond // 1000 * 1000)
+
+
+class Course:
+    """One agent's course through the session: the step it is at, and whether it has just been thinking."""
+
+    def __init__(self) -> None:
+        self.step: int | None = None
+        self.is_thinking = False
+
+
+class Recording:
+    """What all logs of one session share. Every entry is stamped, rendered and written under one lock."""
+
+    def __init__(self, sink: Sink, *, clock: Clock, steps: bool, timestamps: bool) -> None:
+        self.tally = Tally()
+        self.lock = threading.RLock()
+        self.began = clock()
+        self.is_afk = False
+        self.last_plan = ""
+        self.is_closed = False
+        self.clock = clock
+        #: The main agent's.
+        self.course = Course()
+        self._rotate_bytes: int | None = None
+        self._open_part: OpenPart | None = None
+        self._sink = sink
+        self._steps = steps
+        self._timestamps = timestamps
+        self._step = 0
+        self._has_entries = False
+
+    def write_source(self, text: str) -> None:
+        """Write text that is no event: the header, the end of a torn line."""
+        with self.lock:
+            self._sink.write(text.encode())
+
+    def append(self, event: Event, meta: Mapping[str, str], course: Course) -> dict[str, str]:
+        """Write one entry; return its metadata with what was filled in."""
+        with self.lock:
+            if self.is_closed:
+                raise ClosedError("the log is closed", "log before `close()`, or start a new session")
+            stamped = self._stamp(event, meta, course)
+            text = render_event(event, stamped)
+            data = (text + "\n").encode()
+            self._make_room(len(data), stamped)
+            self._sink.write(data)
+            self._has_entries = True
+            self._take(event, stamped, text, course)
+            return stamped
+
+    def replay(self, event: Event, meta: Mapping[str, str], written: str) -> None:
+        """Count an entry that is in the log already."""
+        if not self._has_entries and (first := timestamp(meta.get("ts"))):
+            self.began = first
+        self._has_entries = True
+        self._take(event, meta, written, Course() if "tid" in meta else self.course)
+
+    def resume(self, *, cut_line: int) -> None:
+        """Go on where the log ends; `cut_line` is the number of its last line if that has no line feed."""
+        if cut_line:
+            self.write_source("\n")
+            note = f"line {cut_line} was cut short: the writer was stopped in the middle of it"
+            self.append(Note(note), {}, self.course)
+
+    def rotate_at(self, limit: int | None, open_part: OpenPart) -> None:
+        """Go on in another file before an entry would take this one past `limit` bytes."""
+        self._rotate_bytes = limit
+        self._open_part = open_part
+
+    def stay(self) -> None:
+        """Write the rest into this file, whatever its size: a session's last lines belong together."""
+        self._rotate_bytes = None
+
+    def elapsed(self) -> dt.timedelta:
+        """Time since the session began."""
+        return max(self.clock() - self.began, dt.timedelta())
+
+    def close(self) -> None:
+        """Take no more entries."""
+        with self.lock:
+            self.is_closed = True
+            self._sink.close()
+
+    def _stamp(self, event: Event, meta: Mapping[str, str], course: Course) -> dict[str, str]:
+        stamped = dict(meta)
+        if isinstance(event, Comment):
+            return stamped
+        if self._steps and "step" not in stamped:
+            shares = course.step == self._step and (course.is_thinking or not isinstance(event, Message | Thinking))
+            is_answer = isinstance(event, Message) and event.role == "user"
+            stamped["step"] = str(self._step if shares and self._step and not is_answer else self._step + 1)
+        if self._timestamps and "ts" not in stamped:
+            stamped["ts"] = scalars.timestamp("clock", self.clock())
+        return stamped
+
+    def _take(self, event: Event, meta: Mapping[str, str], written: str, course: Course) -> None:
+        step = integer(meta.get("step"))
+        if step is not None:
+            course.step = step
+            self._step = max(self._step, step)
+        if not isinstance(event, Comment):
+            course.is_thinking = isinstance(event, Thinking)
+        self.tally.count(event, meta, written)
+
+    def _make_room(self, size: int, coming: Mapping[str, str]) -> None:
+        """Go on in the next part if this one is full, and has more in it than its header.
+
+        The part is opened before the old one names it, so that the name never points nowhere.
+        """
+        is_full = self._rotate_bytes is not None and self._sink.size + size > self._rotate_bytes
+        if self._open_part is None or not self._has_entries or not is_full:
+            return
+        name, sink = self._open_part()
+        event = Lifecycle("rotate", Rotate(name), Arguments((), {"file": name}), None)
+        # No later than the entry it makes room for.
+        meta = self._stamp(event, {"ts": coming["ts"]} if "ts" in coming else {}, self.course)
+        self._sink.write((render_event(event, meta) + "\n").encode())
+        self._sink.close()
+        self._sink = sink
+        self._has_entries = False

@@ -1,0 +1,184 @@
+"""Where entries go: the only module of `write` that touches files. One entry, one write."""
+
+import enum
+import errno
+import io
+import os
+import stat
+from pathlib import Path
+from typing import Protocol
+
+from blackbox.errors import UsageError, WriteError
+
+_REASONS = {
+    errno.ENOENT: ("no such folder", "create the folder first"),
+    errno.ENOTDIR: ("its parent is not a folder", "check the path"),
+    errno.EACCES: ("permission denied", "choose a folder you may write to"),
+    errno.EPERM: ("permission denied", "choose a folder you may write to"),
+    errno.EROFS: ("the file system is read-only", "choose another folder"),
+    errno.EISDIR: ("is a directory", "name a file in it"),
+    errno.ENOSPC: ("no space left on the device", "free some space; what was written before is intact"),
+    errno.EDQUOT: ("the disk quota is used up", "free some space; what was written before is intact"),
+    errno.EFBIG: ("the file may not grow any further", "set rotate_bytes, or raise the limit on file sizes"),
+}
+
+
+class Durability(enum.Enum):
+    """What a logged entry survives."""
+
+    #: Handed to the operating system with every entry: survives the end of this process, however it ends.
+    FLUSH = "flush"
+    #: On the disk before the call returns: survives the end of the machine, and takes a disk's time per entry.
+    FSYNC = "fsync"
+
+
+class Sink(Protocol):
+    """Takes whole entries in order."""
+
+    @property
+    def size(self) -> int:
+        """How many bytes the log has."""
+
+    def write(self, data: bytes) -> None:
+        """Append one entry; raise `WriteError` if it cannot be kept."""
+
+    def close(self) -> None:
+        """No more entries will come."""
+
+
+class Stream(Protocol):
+    """The part of a binary stream that is needed. A `write` that returns nothing is taken to have kept it all."""
+
+    def write(self, data: bytes, /) -> int | None:
+        """Take bytes."""
+
+    def flush(self) -> object:
+        """Pass them on."""
+
+
+class FileSink:
+    """An append-only file. A crash leaves at most its last line torn, since every entry is one write."""
+
+    def __init__(self, file: io.RawIOBase | io.FileIO, path: Path, durability: Durability, size: int = 0) -> None:
+        self.path = path
+        self._file = file
+        self._durability = durability
+        self._size = size
+        self._is_torn = False
+
+    @classmethod
+    def create(cls, path: Path, durability: Durability) -> "FileSink":
+        """A new file that only its owner may read; an existing one is never overwritten."""
+        try:
+            file = _open(path, os.O_CREAT | os.O_EXCL)
+        except FileExistsError as error:
+            raise UsageError(
+                f"{path}: there is such a file already", "choose another name, or go on with it: Writer.reopen(…)"
+            ) from error
+        except OSError as error:
+            raise write_error(path, error) from error
+        if durability is Durability.FSYNC:
+            _sync_folder(path.parent)
+        return cls(file, path, durability)
+
+    @classmethod
+    def reopen(cls, path: Path, durability: Durability) -> "FileSink":
+        """An existing file, to be written on at its end."""
+        try:
+            file = _open(path, 0)
+            size = os.fstat(file.fileno()).st_size
+        except OSError as error:
+            raise write_error(path, error) from error
+        return cls(file, path, durability, size)
+
+    @property
+    def size(self) -> int:
+        """How many bytes the file has."""
+        return self._size
+
+    def write(self, data: bytes) -> None:
+        """Append one entry. After a failure in the middle of one, the next begins on a line of its own."""
+        if self._is_torn:
+            data = b"\n" + data
+        done = 0
+        try:
+            while done < len(data):
+                done += self._file.write(data[done:] if done else data) or 0
+            self._size += done
+            if self._durability is Durability.FSYNC:
+                os.fsync(self._file.fileno())
+        except OSError as error:
+            if done < len(data):
+                self._size += done
+                self._is_torn = self._is_torn or done > 0
+            raise write_error(self.path, error) from error
+        self._is_torn = False
+
+    def close(self) -> None:
+        """Close the file."""
+        try:
+            self._file.close()
+        except OSError as error:
+            raise write_error(self.path, error) from error
+
+
+class StreamSink:
+    """Any binary stream of the caller's: a socket's file, a pipe, a buffer. It is flushed, and never closed."""
+
+    def __init__(self, stream: Stream, durability: Durability) -> None:
+        self._stream = stream
+        self._durability = durability
+        self._size = 0
+        self._name = str(getattr(stream, "name", "the stream"))
+
+    @property
+    def size(self) -> int:
+        """How many bytes were written."""
+        return self._size
+
+    def write(self, data: bytes) -> None:
+        """Write one entry and flush it."""
+        done = 0
+        try:
+            while done < len(data):
+                # Raw streams may take a part only.
+                taken = self._stream.write(data[done:] if done else data)
+                done += len(data) - done if taken is None else taken
+            self._size += done
+            self._stream.flush()
+            if self._durability is Durability.FSYNC:
+                os.fsync(self._stream.fileno())  # type: ignore[attr-defined]  # a stream without it is refused below
+        except (io.UnsupportedOperation, AttributeError) as error:
+            raise UsageError(f"{self._name} cannot be synced to a disk", "use Durability.FLUSH for it") from error
+        except (OSError, ValueError) as error:
+            raise write_error(self._name, error) from error
+
+    def close(self) -> None:
+        """The stream stays open: it belongs to the caller."""
+
+
+def write_error(path: object, error: OSError | ValueError) -> WriteError:
+    """The operating system's complaint, in the words of this package."""
+    number = error.errno if isinstance(error, OSError) else None
+    text = error.strerror if isinstance(error, OSError) else None
+    reason, remedy = _REASONS.get(number or 0, (text or str(error), "check the disk and the path"))
+    return WriteError(f"{path}: {reason}", remedy)
+
+
+def _open(path: Path, flags: int) -> io.FileIO:
+    flags |= os.O_WRONLY | os.O_APPEND | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+    return io.FileIO(os.open(path, flags, stat.S_IRUSR | stat.S_IWUSR), "ab")
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the new file's name durable too. Windows has no such call and needs none."""
+    if os.name == "nt":
+        return
+    try:
+        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+    except OSError as error:
+        raise write_error(folder, error) from error

@@ -1,0 +1,110 @@
+"""What a session has done so far, counted as it is written: the figures of the closing metrics line."""
+
+import decimal
+import re
+from collections.abc import Mapping
+
+from blackbox.events.build import Event
+from blackbox.events.calls import McpCall, Plan, Skill, Subagent, ToolCall
+from blackbox.events.comments import Metrics, Totals
+from blackbox.events.messages import Message
+from blackbox.syntax.escape import unescape
+from blackbox.syntax.results import REDACTED, ResultKind
+from blackbox.syntax.values import integer
+
+_NUMBERED = re.compile(r"(call_|sub_|q_|p|x)([0-9]{1,9})")
+
+
+class Tally:
+    """Counts each call, sub-agent and plan once, however many lines it takes, and sums what the metrics say."""
+
+    def __init__(self) -> None:
+        self.tools = self.skills = self.mcp = self.subagents = self.redactions = 0
+        self.tokens: int | None = None
+        self.cost: decimal.Decimal | None = None
+        self._open: set[str] = set()
+        self._plans: set[str] = set()
+        self._numbers: dict[str, int] = {}
+        self._tid = 1
+
+    def next_id(self, prefix: str) -> str:
+        """An id that no line has used: `call_1`, `call_2` …"""
+        number = self._numbers[prefix] = self._numbers.get(prefix, 0) + 1
+        return f"{prefix}{number}"
+
+    def next_tid(self) -> str:
+        """The number of the next agent; the main one is 1."""
+        self._tid += 1
+        return str(self._tid)
+
+    def count(self, event: Event, meta: Mapping[str, str], written: str) -> None:
+        """Take one entry into account."""
+        self._note_ids(meta)
+        if "[redacted" in written:
+            self.redactions += len(REDACTED.findall(unescape(written)))
+        match event:
+            case ToolCall():
+                self.tools += self._is_new(event, meta)
+            case Subagent():
+                self.subagents += self._is_new(event, meta)
+            case McpCall():
+                self.mcp += 1
+            case Skill():
+                self.skills += 1
+            case Plan(action):
+                self._plans.add(meta.get("id") or ("" if action == "file" else f"\0{len(self._plans)}"))
+            case Message(_, _, metrics):
+                if metrics is not None:
+                    self._add(metrics)
+                else:
+                    self._add_tokens(integer(meta.get("tokens_in")), integer(meta.get("tokens_out")))
+            case Metrics():
+                self._add(event)
+            case _:
+                pass
+
+    def totals(self, *, duration: str, tokens: int | None = None, cost: decimal.Decimal | None = None) -> Totals:
+        """The closing metrics line; given figures go before the sums."""
+        return Totals(
+            tokens=self.tokens if tokens is None else tokens,
+            tools=self.tools,
+            skills=self.skills,
+            mcp=self.mcp,
+            subagents=self.subagents,
+            plans=len(self._plans - {""}),
+            duration=duration,
+            cost=self.cost if cost is None else cost,
+            redactions=self.redactions,
+        )
+
+    def _is_new(self, event: ToolCall | Subagent, meta: Mapping[str, str]) -> bool:
+        """Whether the line begins a run: not its progress, its next attempt, or its end."""
+        if isinstance(event, ToolCall) and event.stage == "progress":
+            return False
+        key = meta.get("id") or meta.get("span")
+        is_open = event.result is not None and (event.result.is_open or event.result.kind is ResultKind.RETRY)
+        is_open = is_open or (isinstance(event, ToolCall) and event.stage == "start")
+        is_new = key is None or key not in self._open
+        if key is not None:
+            (self._open.add if is_open else self._open.discard)(key)
+        return is_new and "attempt" not in meta
+
+    def _add(self, metrics: Metrics) -> None:
+        self._add_tokens(metrics.prompt_tokens, metrics.completion_tokens)
+        if metrics.cost_usd is not None:
+            self.cost = (self.cost or decimal.Decimal(0)) + metrics.cost_usd
+
+    def _add_tokens(self, *numbers: int | None) -> None:
+        known = [number for number in numbers if number is not None]
+        if known:
+            self.tokens = (self.tokens or 0) + sum(known)
+
+    def _note_ids(self, meta: Mapping[str, str]) -> None:
+        """Ids given by the caller, or read from a reopened log, are not handed out again."""
+        for key in ("id", "span"):
+            match = _NUMBERED.fullmatch(meta.get(key, ""))
+            if match is not None:
+                self._numbers[match[1]] = max(self._numbers.get(match[1], 0), int(match[2]))
+        tid = integer(meta.get("tid"))
+        if tid is not None and tid < 10**9:
+            self._tid = max(self._tid, tid)
