@@ -16,29 +16,44 @@ cli        the command `blackbox`
 errors     the exceptions: only the environment raises
 """
 
+from blackbox.check.findings import Finding, Severity
+from blackbox.check.validator import Report, validate, validate_blocks
 from blackbox.document.document import Document, parse
 from blackbox.document.files import follow, read_document, scan
 from blackbox.document.line import Line, Span
 from blackbox.errors import BlackboxError, ClosedError, ReadError, UsageError, WriteError
+from blackbox.session.load import load_session
+from blackbox.session.session import Session
 from blackbox.syntax.header import Header
 from blackbox.syntax.kinds import Kind
 from blackbox.syntax.results import Result, ResultKind
+from blackbox.write.sink import Durability
+from blackbox.write.writer import Writer
 
 __all__ = [
     "BlackboxError",
     "ClosedError",
     "Document",
+    "Durability",
+    "Finding",
     "Header",
     "Kind",
     "Line",
     "ReadError",
+    "Report",
     "Result",
     "ResultKind",
+    "Session",
+    "Severity",
     "Span",
     "UsageError",
     "WriteError",
+    "Writer",
     "follow",
+    "load_session",
     "parse",
     "read_document",
     "scan",
+    "validate",
+    "validate_blocks",
 ]

@@ -48,4 +48,6 @@ class Findings:
 
     def in_order(self) -> list[Finding]:
         """The kept findings by place."""
-        return sorted(self.kept, key=lambda finding: (finding.line, finding.rule, finding.message))
+        return sorted(
+            self.kept, key=lambda finding: (finding.line, finding.rule, finding.column or 0, finding.message)
+        )

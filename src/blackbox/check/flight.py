@@ -42,7 +42,7 @@ class FlightChecks:
         self._started = False
         self._start_line = 0
         self._paused_at = 0
-        self._mode = ""
+        self.mode = ""
         self._plan_files: set[str] = set()
         self.explorers: set[str] = set()
         #: Elapsed and wall-clock seconds at the last start or checkpoint; None until the axis is used.
@@ -53,7 +53,7 @@ class FlightChecks:
 
     def begin(self, header: Header | None) -> None:
         """The header is known."""
-        self._mode = (header.mode or "") if header else ""
+        self.mode = (header.mode or "") if header else ""
 
     def handlers(self) -> dict[Kind, Callable[[Line], None]]:
         """What to call for which kind of line."""
@@ -63,8 +63,6 @@ class FlightChecks:
             Kind.MODE: self._mode_change,
             Kind.COMMENT: self._comment,
             Kind.PLAN: self._plan,
-            Kind.TOOL: self._tool,
-            Kind.TOOL_START: self._tool,
         }
 
     def after_end(self, line: Line) -> None:
@@ -130,20 +128,21 @@ class FlightChecks:
             self._paused_at = 0
 
     def _phase(self, line: Line) -> None:
-        if self._mode != "plan":
-            message = f"`@phase` in mode {self._mode}" if self._mode else "`@phase` before any `m:plan`"
+        if self.mode != "plan":
+            message = f"`@phase` in mode {self.mode}" if self.mode else "`@phase` before any `m:plan`"
             self._add(rule_named("phase-outside-plan").finding(line.number, message))
 
     def _mode_change(self, line: Line) -> None:
-        self._mode = line.name
+        self.mode = line.name
 
     def _plan(self, line: Line) -> None:
         event = line.event
         if isinstance(event, Plan) and event.path:
             self._plan_files.add(event.path)
 
-    def _tool(self, line: Line) -> None:
-        if self._mode != "plan" or line.name.lower() not in WRITING_TOOLS:
+    def tool(self, line: Line) -> None:
+        """A tool call in plan mode."""
+        if line.name.lower() not in WRITING_TOOLS:
             return
         event = line.event
         if not isinstance(event, ToolCall):

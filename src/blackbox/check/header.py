@@ -26,6 +26,7 @@ def check_header(header: Header | None, add: Callable[[Finding], None]) -> None:
         add(rule_named(_PROBLEMS[problem.name]).finding(problem.line, problem.message))
     _required(header, add)
     _format(header, add)
+    _escape(header, add)
     _repo_sha(header, add)
     _types(header, add)
     for key in RECOMMENDED:
@@ -49,6 +50,9 @@ def _format(header: Header, add: Callable[[Finding], None]) -> None:
         add(rule_named("format-unknown").finding(line, f"`{header.format}` is neither bbox/1 nor rlog/1"))
     elif header.format_version not in ("1", "1.0"):
         add(rule_named("format-version").finding(line, f"`{header.format}` is not version 1"))
+
+
+def _escape(header: Header, add: Callable[[Finding], None]) -> None:
     escape = header.text("escape")
     if escape is not None and escape not in ("0", "1"):
         message = f"escape rule `{escape}` is not known"
@@ -71,6 +75,9 @@ def _types(header: Header, add: Callable[[Finding], None]) -> None:
         message = f"`{key}: {header.fields[key]}` is not {wanted}"
         add(rule_named("field-type").finding(header.line_of(key), message))
 
+    for key in REQUIRED:
+        if header.fields.get(key) and header.text(key) is None:
+            complain(key, "plain text")
     if header.fields.get("dirty") and boolean(header.text("dirty")) is None:
         complain("dirty", "true or false")
     for key in LIST_FIELDS:

@@ -9,14 +9,13 @@ from blackbox.document.line import Line
 from blackbox.events import lifecycle
 from blackbox.syntax.escape import bad_sequences
 from blackbox.syntax.header import Header
-from blackbox.syntax.kinds import NAMED, PREFIXES, PROSE, Kind
+from blackbox.syntax.kinds import PREFIXES, PROSE, Kind
 from blackbox.syntax.results import BLOB
 
-_ASCII_ARROW = re.compile(r"(?<=[ \t])->(?=[ \t\[]|\Z)")
+_ASCII_ARROW = re.compile(r"(?<=[ \t])->(?=[ \t\r\[]|\Z)")
 _QUOTED = re.compile(r'"[^"]*"')
 _HEX = re.compile(r"[0-9A-Fa-f]*")
 _SEEN = 40
-_MCP = Kind.MCP
 
 
 class LineChecks:
@@ -32,30 +31,26 @@ class LineChecks:
 
     def handlers(self) -> dict[Kind, Callable[[Line], None]]:
         """What to call for which kind of line."""
-        handlers: dict[Kind, Callable[[Line], None]] = {}
-        for kind in PREFIXES:
-            if kind not in PROSE:
-                handlers[kind] = self._named if kind in NAMED else self._call
-        handlers[Kind.LIFECYCLE] = self._lifecycle
-        handlers[Kind.THINKING] = handlers[Kind.TODOS] = self._rlog_only
-        handlers[Kind.UNKNOWN] = self._unknown
-        handlers[Kind.CONTINUATION] = self._stray
-        return handlers
+        return {
+            Kind.MODE: self._mode,
+            Kind.LIFECYCLE: self._lifecycle,
+            Kind.PHASE: self.quotes,
+            Kind.THINKING: self._rlog_only,
+            Kind.TODOS: self._rlog_only,
+            Kind.UNKNOWN: self._unknown,
+            Kind.CONTINUATION: self._stray,
+        }
 
-    def _named(self, line: Line) -> None:
+    def name(self, line: Line) -> None:
+        """A line whose kind needs a name."""
         name = line.head.name
         if not name:
             self._add(
                 rule_named("name-missing").finding(line.number, f"`{PREFIXES[line.kind]}` has no name behind it")
             )
-        elif line.kind is _MCP and "." not in name.strip("."):
+        elif line.kind is Kind.MCP and "." not in name.strip("."):
             message = f"`c:{name}` names no server and method, as in `c:github.issues`"
             self._add(rule_named("name-missing").finding(line.number, message))
-        self._call(line)
-
-    def _call(self, line: Line) -> None:
-        if line.source.count('"') % 2:
-            self._quotes(line)
 
     def ascii_arrow(self, line: Line) -> None:
         """A line in a block that has `->` somewhere."""
@@ -64,7 +59,10 @@ class LineChecks:
             message = "`->` does not mark a result; `→` does"
             self._add(rule_named("ascii-arrow").finding(line.number, message, match.start() + 1, match.end() + 1))
 
-    def _quotes(self, line: Line) -> None:
+    def quotes(self, line: Line) -> None:
+        """A line with a call part, in which a quote may be open."""
+        if line.source.count('"') % 2 == 0:
+            return
         for token in line.parts.tokens:
             if isinstance(token.value, str) and token.value.startswith('"'):
                 message = "this quote is never closed"
@@ -72,8 +70,12 @@ class LineChecks:
                 self._add(found)
                 return
 
+    def _mode(self, line: Line) -> None:
+        self.name(line)
+        self.quotes(line)
+
     def _lifecycle(self, line: Line) -> None:
-        self._call(line)
+        self.quotes(line)
         name = line.parts.name
         if name not in lifecycle.KNOWN and not name.startswith("wait-"):
             self._add(rule_named("unknown-primitive").finding(line.number, f"`@{name}` is not a known primitive"))
@@ -88,8 +90,8 @@ class LineChecks:
         if text == "---":
             self._add(rule_named("second-header").finding(line.number, "`---` in the body: is this a second log?"))
             return
-        shown = text if len(text) <= _SEEN else text[:_SEEN] + "…"
-        self._add(rule_named("unknown-line").finding(line.number, f"no known prefix: {_printable(shown)}"))
+        shown = _printable(text[:_SEEN]) + ("…" if len(text) > _SEEN else "")
+        self._add(rule_named("unknown-line").finding(line.number, f"no known prefix: {shown}"))
 
     def _stray(self, line: Line) -> None:
         message = "an indented line with nothing above it to continue"
@@ -106,9 +108,10 @@ class LineChecks:
             return
         for number, source in enumerate(line.physical_lines, line.number):
             for column in bad_sequences(source):
-                sequence = _printable(source[column : column + 2])
-                message = f"`{sequence}` is not an escape sequence"
-                self._add(rule_named("bad-escape").finding(number, message, column + 1, column + 3))
+                sequence = source[column : column + 2]
+                message = f"`{_printable(sequence)}` is not an escape sequence"
+                end = column + len(sequence) + 1
+                self._add(rule_named("bad-escape").finding(number, message, column + 1, end))
 
     def blobs(self, line: Line) -> None:
         """A line that may have blob pointers."""
@@ -132,7 +135,8 @@ def find_ascii_arrow(line: Line) -> re.Match[str] | None:
     if "->" not in source or "→" in source or line.kind in PROSE or line.kind not in PREFIXES:
         return None
     blanked = _QUOTED.sub(lambda match: " " * len(match[0]), source)
-    return _ASCII_ARROW.search(blanked, line.parts.start)
+    comment = line.parts.comment_start
+    return _ASCII_ARROW.search(blanked, line.parts.start, comment if comment >= 0 else len(blanked))
 
 
 def _printable(text: str) -> str:

@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter, defaultdict
+from collections.abc import Sequence
 
 import msgspec
 
@@ -42,6 +43,23 @@ class Statistics(msgspec.Struct):
     redacted: int = 0
     tools: dict[str, int] = msgspec.field(default_factory=dict)
     line_types: dict[str, int] = msgspec.field(default_factory=dict)
+
+
+def sum_up(figures: Sequence[Statistics]) -> Statistics:
+    """The figures of several logs together."""
+    total = Statistics()
+    for field in total.__struct_fields__:
+        values = [value for each in figures if (value := getattr(each, field)) is not None]
+        if field in ("first_step", "max_step"):
+            setattr(total, field, (min if field == "first_step" else max)(values, default=None))
+        elif field in ("tools", "line_types"):
+            counts: Counter[str] = Counter()
+            for value in values:
+                counts.update(value)
+            setattr(total, field, dict(sorted(counts.items(), key=lambda item: (-item[1], item[0]))))
+        else:
+            setattr(total, field, sum(values))
+    return total
 
 
 _CALL_FIELDS = {Kind.MCP: "mcp_calls", Kind.SUBAGENT: "subagents"}

@@ -1,5 +1,6 @@
 """Checks on steps, timestamps and the types of metadata values."""
 
+import bisect
 import datetime as dt
 import re
 from collections.abc import Callable
@@ -23,7 +24,9 @@ class StepChecks:
         self._last_step: int | None = None
         self._last_step_text = self._last_time_text = ""
         self._last_times: dict[str, tuple[str, dt.datetime]] = {}
-        self._ranges: list[list[int]] = []
+        #: The steps that occurred, as ranges: their first and last steps, both ascending.
+        self._firsts: list[int] = []
+        self._lasts: list[int] = []
         self._unseen: dict[int, int] = {}
         #: Told of every valid timestamp; the flight checks measure hours with it.
         self.on_time: Callable[[Line, dt.datetime], None] = lambda _line, _time: None
@@ -43,7 +46,7 @@ class StepChecks:
 
     def metrics_step(self, step: int, number: int) -> None:
         """Metrics that name a step: it has to occur somewhere."""
-        if not (self._ranges and self._ranges[-1][0] <= step <= self._ranges[-1][1]):
+        if not self._occurred(step):
             self._unseen.setdefault(step, number)
 
     def _step(self, line: Line, text: str) -> None:
@@ -60,12 +63,27 @@ class StepChecks:
         self._last_step = step
         self._remember(step)
 
+    def _occurred(self, step: int) -> bool:
+        at = bisect.bisect_right(self._firsts, step) - 1
+        return at >= 0 and step <= self._lasts[at]
+
     def _remember(self, step: int) -> None:
-        ranges = self._ranges
-        if not ranges or not ranges[-1][0] <= step <= ranges[-1][1] + 1:
-            ranges.append([step, step])
+        """Take a step into the ranges, which grow in number with the gaps alone."""
+        firsts, lasts = self._firsts, self._lasts
+        at = bisect.bisect_right(firsts, step)
+        if at and step <= lasts[at - 1]:
+            return
+        follows = at > 0 and step == lasts[at - 1] + 1
+        precedes = at < len(firsts) and step == firsts[at] - 1
+        if follows and precedes:
+            del firsts[at], lasts[at - 1]
+        elif follows:
+            lasts[at - 1] = step
+        elif precedes:
+            firsts[at] = step
         else:
-            ranges[-1][1] = max(ranges[-1][1], step)
+            firsts.insert(at, step)
+            lasts.insert(at, step)
 
     def _time(self, line: Line, text: str, thread: str) -> None:
         time = timestamp(text)
@@ -101,6 +119,6 @@ class StepChecks:
     def finish(self) -> None:
         """Metrics whose step never came."""
         for step, number in self._unseen.items():
-            if not any(first <= step <= last for first, last in self._ranges):
+            if not self._occurred(step):
                 message = f"no line has the step {step} these metrics are for"
                 self._add(rule_named("metrics-without-step").finding(number, message))

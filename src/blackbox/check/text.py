@@ -7,24 +7,25 @@ from blackbox.check.findings import Finding
 from blackbox.check.rules import rule_named
 from blackbox.document.line import Line
 from blackbox.document.scanner import Scanner
+from blackbox.syntax.header import Header
 
 LONG_LINE = 1 << 20
-_SNIFF = 8192
+#: How much of a file's start decides whether it is text.
+SAMPLE_SIZE = 8192
 _BAD_BYTES = re.compile("[\udc80-\udcff]+")
 _CONTROL = bytes(set(range(32)) - {9, 10, 13, 27}) + b"\x7f"
 
 
 def looks_binary(block: bytes) -> bool:
     """Whether the start of a file is no text at all: NULs together with bad UTF-8, or mostly control bytes."""
-    head = block[:_SNIFF]
+    head = block[:SAMPLE_SIZE]
     control = len(head) - len(head.translate(None, _CONTROL))
     if control * 10 > len(head) * 3:
         return True
     if b"\0" not in head:
         return False
     # A multi-byte character may be cut at the end of the sample; that alone is not bad.
-    text = head.decode(errors="replace")
-    return text.count("�") > 3
+    return len(_BAD_BYTES.findall(head.decode(errors="surrogateescape"))) > 3
 
 
 class TextChecks:
@@ -33,41 +34,55 @@ class TextChecks:
     def __init__(self, add: Callable[[Finding], None]) -> None:
         self._add = add
         self._first_carriage_return = 0
-        # The first entry of a batch may have begun in the block before.
-        self._last_block_size = 0
+        #: The largest block that the entry still open stands in.
+        self._open_size = 0
+
+    def header(self, header: Header) -> None:
+        """Check the lines of the header."""
+        numbered = list(enumerate((*header.blank_lines_before, *header.sources), 1))
+        self._long_lines(numbered)
+        self._damage(numbered)
+        self._carriage_return(numbered)
+
+    def no_batch(self, size: int) -> None:
+        """A block of this size only went on with the entry that was open."""
+        self._open_size = max(self._open_size, size)
 
     def batch(self, scanner: Scanner, batch: list[Line]) -> None:
         """Check a batch of entries."""
-        if scanner.block_size > LONG_LINE or self._last_block_size > LONG_LINE:
-            self._long_lines(batch)
-        self._last_block_size = scanner.block_size
+        if max(self._open_size, scanner.block_size) > LONG_LINE:
+            for line in batch:
+                self._long_lines(_numbered(line))
+        self._open_size = scanner.block_size
         if scanner.has_bad_utf8 or scanner.has_nul:
-            self._damage(batch)
+            for line in batch:
+                self._damage(_numbered(line))
         if scanner.has_carriage_return and not self._first_carriage_return:
-            self._first_carriage_return = next(
-                (number for line in batch for number, source in _numbered(line) if source.endswith("\r")), 0
-            )
+            for line in batch:
+                self._carriage_return(_numbered(line))
 
-    def _long_lines(self, batch: list[Line]) -> None:
-        for line in batch:
-            for number, source in _numbered(line):
-                if len(source) > LONG_LINE:
-                    size = len(source.encode(errors="surrogateescape")) / LONG_LINE
-                    self._add(rule_named("long-line").finding(number, f"the line is {size:.1f} MiB long"))
+    def _long_lines(self, numbered: list[tuple[int, str]]) -> None:
+        for number, source in numbered:
+            if len(source) > LONG_LINE:
+                size = len(source.encode(errors="surrogateescape")) / LONG_LINE
+                self._add(rule_named("long-line").finding(number, f"the line is {size:.1f} MiB long"))
 
-    def _damage(self, batch: list[Line]) -> None:
-        for line in batch:
-            for number, source in _numbered(line):
-                bad = _BAD_BYTES.search(source)
-                if bad is not None:
-                    text = bad[0].encode(errors="surrogateescape").hex(" ")[:23]
-                    at_end = bad.end() == len(source.rstrip("\r"))
-                    message = f"bytes {text} are not UTF-8" + (" (cut at the end of the line)" if at_end else "")
-                    self._add(rule_named("bad-utf8").finding(number, message, bad.start() + 1, bad.end() + 1))
-                nul = source.find("\0")
-                if nul >= 0:
-                    count = source.count("\0")
-                    self._add(rule_named("nul-byte").finding(number, f"{count} NUL byte(s)", nul + 1, nul + 2))
+    def _damage(self, numbered: list[tuple[int, str]]) -> None:
+        for number, source in numbered:
+            bad = _BAD_BYTES.search(source)
+            if bad is not None:
+                text = bad[0].encode(errors="surrogateescape").hex(" ")[:23]
+                at_end = bad.end() == len(source.rstrip("\r"))
+                message = f"bytes {text} are not UTF-8" + (" (cut at the end of the line)" if at_end else "")
+                self._add(rule_named("bad-utf8").finding(number, message, bad.start() + 1, bad.end() + 1))
+            nul = source.find("\0")
+            if nul >= 0:
+                count = source.count("\0")
+                self._add(rule_named("nul-byte").finding(number, f"{count} NUL byte(s)", nul + 1, nul + 2))
+
+    def _carriage_return(self, numbered: list[tuple[int, str]]) -> None:
+        if not self._first_carriage_return:
+            self._first_carriage_return = next((number for number, source in numbered if source.endswith("\r")), 0)
 
     def finish(self, scanner: Scanner, *, is_binary: bool, is_empty: bool) -> None:
         """Conclusions about the whole file."""

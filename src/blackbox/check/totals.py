@@ -15,7 +15,9 @@ from blackbox.syntax.kinds import Kind
 from blackbox.syntax.values import integer, money
 
 _SUSPECT = re.compile(
-    r"(?:prompt|completion|cached)(?:_tokens)?=(?!\d+(?![^ \t\r]))|cost(?:_usd)?=(?!\$?\d[\d.,]*(?![^ \t\r]))"
+    r'(?<![^ \t])(?:(?:prompt|completion|cached)(?:_tokens)?=(?!"?\d{1,18}"?(?![^ \t\r]))'
+    r'|cost(?:_usd)?=(?!"?-?\$?\d{1,15}(?:,\d{3})*(?:\.\d{1,15})?"?(?![^ \t\r])))',
+    re.ASCII,
 )
 _DATA_COMMENT = re.compile(r"#[ \t]*(?:metrics\b|budget:|tokens|tools=|redactions=)")
 _PLAIN_METRICS = "# metrics step="
@@ -90,12 +92,13 @@ class TotalChecks:
         self.on_metrics(step, line.number)
         if step != self._inline_step:
             self._tokens += prompt + completion
-            self._cost += cost
-            self._spent(line, self._cost)
+            if "cost_usd" in found:
+                self._cost += cost
+                self._spent(line, self._cost)
         return True
 
     def _metrics(self, line: Line, metrics: Metrics) -> None:
-        bad = _SUSPECT.search(line.source)
+        bad = _SUSPECT.search(line.source, max(line.parts.metrics_start, 0))
         if bad is not None:
             word = line.source[bad.start() :].split(" ", 1)[0]
             self._add(rule_named("bad-metrics").finding(line.number, f"`{word}` is not a number", bad.start() + 1))

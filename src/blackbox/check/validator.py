@@ -10,21 +10,23 @@ from blackbox.check.findings import Finding, Findings, Severity
 from blackbox.check.flight import FlightChecks
 from blackbox.check.header import check_header
 from blackbox.check.lines import LineChecks
+from blackbox.check.rules import all_rules
 from blackbox.check.statistics import Counting, Statistics
 from blackbox.check.steps import StepChecks
-from blackbox.check.text import TextChecks, looks_binary
+from blackbox.check.text import SAMPLE_SIZE, TextChecks, looks_binary
 from blackbox.check.totals import TotalChecks
 from blackbox.document.document import Document
 from blackbox.document.files import BLOCK_SIZE
 from blackbox.document.line import Line
-from blackbox.document.scanner import Scanner
+from blackbox.document.scanner import BOM, Scanner
 from blackbox.session.matching import Matcher, Role
-from blackbox.syntax.kinds import SILENT, Kind
+from blackbox.syntax.kinds import NAMED, SILENT, Kind
 from blackbox.syntax.quick import CALL_LIKE
 
 # An enum's member is looked up through its metaclass; these are compared with for every line of a long log.
 _NEW, _REUSED, _ORPHAN = Role.NEW, Role.REUSED, Role.ORPHAN
-_QUESTION, _SUBAGENT = Kind.QUESTION, Kind.SUBAGENT
+_QUESTION, _SUBAGENT, _MCP = Kind.QUESTION, Kind.SUBAGENT, Kind.MCP
+_TOOLS = (Kind.TOOL, Kind.TOOL_START)
 #: How many findings of one rule a streamed report keeps; the others are counted.
 KEPT_PER_RULE = 1000
 
@@ -40,8 +42,8 @@ class Report(msgspec.Struct, frozen=True):
     def count(self, severity: Severity) -> int:
         """How many findings of one severity there are, those left out included."""
         kept = sum(finding.severity is severity for finding in self.findings)
-        by_rule = {finding.rule: finding.severity for finding in self.findings}
-        return kept + sum(count for rule, count in self.left_out.items() if by_rule.get(rule) is severity)
+        rules = all_rules()
+        return kept + sum(count for rule, count in self.left_out.items() if rules[rule].severity is severity)
 
 
 class Validator:
@@ -65,10 +67,13 @@ class Validator:
         self._flight = FlightChecks(add)
         self._steps.on_time = self._flight.wall_clock
         self._totals.on_metrics = self._steps.metrics_step
-        self._first_block = True
-        self._binary = False
+        self._size = 0
+        #: What waits for its line feed; at the start, for enough to tell text from binary.
+        self._pieces: list[bytes] = []
+        self._binary: bool | None = None
         self._header_seen = False
-        self._traits = Traits(b"")
+        #: Of the blocks that the entry still open stands in.
+        self._open_traits = Traits(b"")
         self._handlers = self._dispatch()
 
     def _dispatch(self) -> dict[Kind, list[Callable[[Line], None]]]:
@@ -84,23 +89,42 @@ class Validator:
         return handlers
 
     def feed(self, block: bytes) -> None:
-        """Check the next block."""
-        if self._first_block and block:
-            self._first_block = False
-            self._binary = looks_binary(block)
-        if not self._binary:
-            # The first entry of a batch may have begun in the block before.
-            last, self._traits = self._traits, Traits(block)
-            self._traits.add(last)
-            self._check(self._scanner.feed(block))
+        """Check the next block. Where the blocks are cut makes no difference to the report."""
+        self._size += len(block)
+        if self._binary:
+            return
+        self._pieces.append(block)
+        if self._binary is None:
+            if self._size < SAMPLE_SIZE:
+                return
+            self._tell_binary()
+        elif b"\n" not in block:
+            return
+        self._check_whole_lines()
+
+    def _tell_binary(self) -> None:
+        self._pieces = [b"".join(self._pieces)]
+        self._binary = looks_binary(self._pieces[0])
+
+    def _check_whole_lines(self) -> None:
+        data = b"".join(self._pieces)
+        cut = data.rfind(b"\n") + 1
+        self._pieces = [data[cut:]]
+        if cut and not self._binary:
+            block = data[:cut]
+            self._check(block, self._scanner.feed(block))
 
     def finish(self) -> Report:
         """The log has ended: draw the conclusions."""
+        if self._binary is None:
+            self._tell_binary()
         if not self._binary:
-            self._check(self._scanner.close())
+            self._check_whole_lines()
+            rest = b"".join(self._pieces)
+            self._check(rest, self._scanner.feed(rest) + self._scanner.close())
             self._take_header()
-        self._text.finish(self._scanner, is_binary=self._binary, is_empty=self._first_block)
-        if not self._binary and not self._first_block:
+        self._text.finish(self._scanner, is_binary=bool(self._binary), is_empty=not self._size)
+        if not self._binary and self._size:
             self._calls.finish()
             self._steps.finish()
             self._flight.finish(self._scanner.line_count)
@@ -118,15 +142,22 @@ class Validator:
             return
         self._header_seen = True
         header = self._scanner.header
-        if not self._first_block:
+        if self._size:
             check_header(header, self._findings.add)
+        if header is not None:
+            self._text.header(header)
         self._lines.begin(header)
         self._flight.begin(header)
         self._totals.begin(header)
 
-    def _check(self, batch: list[Line]) -> None:
+    def _check(self, block: bytes, batch: list[Line]) -> None:
+        """Check the entries that a block completed; the first of them may have begun many blocks before."""
+        here, traits = Traits(block), self._open_traits
+        traits.add(here)
         if not batch:
+            self._text.no_batch(len(block))
             return
+        self._open_traits = here
         self._take_header()
         self._counting.lines(batch)
         self._text.batch(self._scanner, batch)
@@ -137,21 +168,27 @@ class Validator:
                 flight.after_end(line)
             for handle in handlers[kind]:
                 handle(line)
-        self._check_rarities(batch)
+        self._check_rarities(batch, traits)
 
     def _check_call(self, line: Line) -> None:
+        kind, head, flight = line.kind, line.head, self._flight
         match = self._matcher.feed(line)
         if match is not None:
             role = match.role
             if role is _NEW or role is _REUSED:
                 self._counting.call(line, match)
-            if role is _ORPHAN or role is _REUSED or line.kind is _QUESTION:
+            if role is _ORPHAN or role is _REUSED or kind is _QUESTION:
                 self._calls.line(line, match)
-            if line.kind is _SUBAGENT or self._flight.explorers:
-                self._flight.matched(line, match)
-        metadata = line.head.metadata
-        if metadata:
-            self._steps.line(line, metadata)
+            if kind is _SUBAGENT or flight.explorers:
+                flight.matched(line, match)
+        if head.metadata:
+            self._steps.line(line, head.metadata)
+        if line.source.count('"') % 2:
+            self._lines.quotes(line)
+        if kind in NAMED and (kind is _MCP or not head.name):
+            self._lines.name(line)
+        if flight.mode == "plan" and kind in _TOOLS:
+            flight.tool(line)
 
     def _check_metadata(self, line: Line) -> None:
         if "=" in line.source:
@@ -159,9 +196,9 @@ class Validator:
             if metadata:
                 self._steps.line(line, metadata)
 
-    def _check_rarities(self, batch: list[Line]) -> None:
+    def _check_rarities(self, batch: list[Line], traits: "Traits") -> None:
         """The checks that only some blocks need, each over the whole batch."""
-        traits, lines, counting = self._traits, self._lines, self._counting
+        lines, counting = self._lines, self._counting
         header = self._scanner.header
         rare = [
             (traits.continuations, counting.continuations),
@@ -181,26 +218,26 @@ class Validator:
 _MESSAGES = (Kind.USER, Kind.AGENT, Kind.THINKING, Kind.TODOS)
 #: Each starts with a literal, which is what makes a search over a block cheap.
 _DOUBTFUL = (
-    re.compile(rb"latency_ms=(?!\d+[ \t\r\n\xe2])"),
-    re.compile(rb"tokens_[a-z_]+=(?!\d+[ \t\r\n\xe2])"),
-    re.compile(rb"attempt=(?!\d+(?:/\d+)?[ \t\r\n\xe2])"),
-    re.compile(rb"level=(?!(?:debug|info|warn|error)[ \t\r\n\xe2])"),
+    re.compile(rb"latency_ms=(?!\d{1,18}(?:[ \t\r\n]|\xe2\x86\x92))"),
+    re.compile(rb"tokens_[^ \t\r\n=]+=(?!\d{1,18}(?:[ \t\r\n]|\xe2\x86\x92))"),
+    re.compile(rb"attempt=(?!\d{1,9}(?:/\d{1,9})?(?:[ \t\r\n]|\xe2\x86\x92))"),
+    re.compile(rb"level=(?!(?:debug|info|warn|error)(?:[ \t\r\n]|\xe2\x86\x92))"),
 )
 
 
 class Traits:
-    """What a block contains that some check would have to look at."""
+    """What a block of whole lines contains that some check would have to look at."""
 
     def __init__(self, block: bytes) -> None:
-        self.continuations = b"\n  " in block or b"\n\t" in block or block[:1] in (b" ", b"\t")
+        self.continuations = b"\n " in block or b"\n\t" in block or block[:1] in (b" ", b"\t")
         self.marks = b"@blob" in block or b"[redacted" in block
         self.ascii_arrows = b"->" in block
-        self.one_space = block.count(b"\n ") != block.count(b"\n  ") or block[:1] == b" "
+        self.one_space = block.count(b"\n ") != block.count(b"\n  ") or block.removeprefix(BOM)[:1] == b" "
         self.backslashes = b"\\" in block
         self.doubtful_values = any(pattern.search(block) for pattern in _DOUBTFUL)
 
     def add(self, other: "Traits") -> None:
-        """Take over the traits of the block before."""
+        """Take over the traits of another block."""
         for name, value in vars(other).items():
             if value:
                 setattr(self, name, True)

@@ -1,19 +1,16 @@
 """The entry point: the commands, their exit codes, and how errors are told."""
 
 import importlib.metadata
-import os
 import sys
 from typing import Annotated
 
 import typer
 
 from blackbox.cli import explain, fix, output, parse, stats, tour, validate
-from blackbox.cli.inputs import find_logs
-from blackbox.errors import BlackboxError, ReadError, UsageError
+from blackbox.cli.inputs import EXIT_ENVIRONMENT, find_logs
+from blackbox.errors import BlackboxError, ReadError, UsageError, WriteError
 
-EXIT_FINDINGS = 1
 EXIT_USAGE = 2
-EXIT_ENVIRONMENT = 3
 
 _EPILOG = (
     "Exit codes: 0 done, 1 a log has errors (with --strict: warnings too), 2 wrong usage, "
@@ -60,21 +57,35 @@ def overview(
     except ReadError:
         console.print("\nNo log lies below this folder. Try: blackbox tour")
         return
-    console.print(f"\n{len(logs)} log(s) below this folder. Try: blackbox validate {logs[0]}")
+    console.print(f"\n{len(logs)} log(s) below this folder. Try: blackbox validate {output.printable(logs[0])}")
 
 
 def main() -> None:
     """Run the command; what goes wrong becomes one clear message and an exit code."""
     as_json = "--json" in sys.argv[1:]
     try:
-        app()
+        code = _run()
     except UsageError as error:
         output.tell_error(error, as_json=as_json)
-        sys.exit(EXIT_USAGE)
+        code = EXIT_USAGE
     except BlackboxError as error:
         output.tell_error(error, as_json=as_json)
-        sys.exit(EXIT_ENVIRONMENT)
+        code = EXIT_ENVIRONMENT
+    sys.exit(code)
+
+
+def _run() -> int:
+    try:
+        code = app(standalone_mode=False)
+        sys.stdout.flush()
+    except typer.TyperException as error:
+        context = getattr(error, "ctx", None)
+        command = context.command_path if context is not None else "blackbox"
+        raise UsageError(error.format_message(), f"{command} --help shows how it is used") from error
     except BrokenPipeError:
-        # The reader of a pipe (`| head`) has seen enough; say nothing more, not even at shutdown.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
+        output.mute()
+        return 0
+    except OSError as error:
+        output.mute()
+        raise WriteError(f"standard output: {error.strerror}", "check the disk it is written to") from error
+    return code if isinstance(code, int) else 0

@@ -1,7 +1,6 @@
 """`blackbox explain`: the page of a rule, or the list of all."""
 
 import difflib
-import sys
 from typing import Annotated
 
 import msgspec
@@ -32,7 +31,7 @@ def command(
     rules = list(all_rules().values()) if rule is None else [_find(rule)]
     if as_json:
         for each in rules:
-            sys.stdout.write(output.to_json({"schema": SCHEMA, **msgspec.to_builtins(each)}) + "\n")
+            output.write_json({"schema": SCHEMA, **msgspec.to_builtins(each)})
     elif rule is None:
         _show_list(rules)
     else:

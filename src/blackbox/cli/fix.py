@@ -1,6 +1,5 @@
 """`blackbox fix`: mend a log, or show what mending it would change."""
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -58,7 +57,10 @@ def command(  # noqa: PLR0913, PLR0917 - one argument an option
     chosen = [fixer.name for fixer in FIXERS if asked[fixer.name] or everything]
     names = inputs.find_logs(logs or [])
     _refuse_contradictions(names, chosen, write=write, to=to)
-    for name in names:
+    if as_json and to == inputs.STDIN:
+        raise UsageError("--json and --output - both need standard output", "choose one")
+
+    def mend(name: str) -> None:
         document = parse(inputs.read_all(name))
         # Without a choice, show what each fixer could do.
         done = repair(document, chosen or [fixer.name for fixer in FIXERS])
@@ -67,6 +69,8 @@ def command(  # noqa: PLR0913, PLR0917 - one argument an option
             _write_json(name, document, done, written=_is_written(done, write=write, to=to))
         else:
             _show(name, document, done, chosen=bool(chosen), write=write, to=to)
+
+    inputs.each_log(names, mend, as_json=as_json)
 
 
 def _refuse_contradictions(names: list[str], chosen: list[str], *, write: bool, to: str | None) -> None:
@@ -83,8 +87,7 @@ def _refuse_contradictions(names: list[str], chosen: list[str], *, write: bool, 
 
 def _deliver(name: str, document: Document, done: Repair, *, write: bool, to: str | None) -> None:
     if to == inputs.STDIN:
-        sys.stdout.buffer.write(done.document.emit())
-        sys.stdout.buffer.flush()
+        output.write(done.document.emit())
     elif to is not None:
         replace_file(Path(to), done.document.emit())
     elif write and done.document.emit() != document.emit():
@@ -104,7 +107,7 @@ def _write_json(name: str, document: Document, done: Repair, *, written: bool) -
         "written": written,
         "changes": changes_between(document, done.document),
     }
-    sys.stdout.write(output.to_json(body) + "\n")
+    output.write_json(body)
 
 
 def _show(name: str, document: Document, done: Repair, *, chosen: bool, write: bool, to: str | None) -> None:
@@ -115,7 +118,7 @@ def _show(name: str, document: Document, done: Repair, *, chosen: bool, write: b
         count = done.counts.get(fixer.name)
         if count:
             option = "" if chosen else f"  (--{fixer.name})"
-            console.print(Text("  ").append_text(output.marked("✓", fixer.told.format(n=count) + option)))
+            console.print(Text("  ").append_text(output.marked("✓", fixer.told(count) + option)))
     if not done.total:
         console.print("  Nothing to change\n")
         return

@@ -3,14 +3,18 @@
 import glob
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
+import typer
+
+from blackbox.cli import output
 from blackbox.document.files import BLOCK_SIZE, EXTENSIONS, open_log
-from blackbox.errors import ReadError, UsageError
+from blackbox.errors import ReadError, UsageError, WriteError
 
 STDIN = "-"
+EXIT_ENVIRONMENT = 3
 
 
 def find_logs(arguments: list[str]) -> list[str]:
@@ -50,12 +54,17 @@ def _walk(folder: Path) -> Iterator[Path]:
         yield from (Path(directory, name) for name in names if name.endswith(EXTENSIONS))
 
 
-def one_log(argument: str | None) -> str:
-    """A command that works on a single log: the one named, or the only one below here."""
-    logs = find_logs([argument] if argument is not None else [])
-    if len(logs) > 1:
-        raise UsageError(f"{len(logs)} logs are found; this command takes one", f"name one of them, e.g. {logs[0]}")
-    return logs[0]
+def each_log(names: list[str], work: Callable[[str], None], *, as_json: bool) -> None:
+    """Do the work for each log. One that cannot be read or written is told, and the others go on."""
+    failed = False
+    for name in names:
+        try:
+            work(name)
+        except (ReadError, WriteError) as error:
+            failed = True
+            output.tell_error(error, as_json=as_json)
+    if failed:
+        raise typer.Exit(EXIT_ENVIRONMENT)
 
 
 def read_blocks(name: str) -> Iterator[bytes]:

@@ -2,28 +2,71 @@
 
 import decimal
 import enum
+import os
+import re
 import sys
-from typing import Any
+from typing import Any, NoReturn
 
 import msgspec
+import typer
 from rich.console import Console
 from rich.text import Text
 
 from blackbox.errors import BlackboxError
 
+#: JSON escapes the other control characters itself; a terminal obeys these too.
+_CONTROL = re.compile("[\x7f-\x9f]")
 _STYLES = {"✓": "bold green", "✗": "bold red", "!": "bold yellow"}
+
+
+class _Console(Console):
+    def on_broken_pipe(self) -> None:
+        self.quiet = True
+        reader_gone()
 
 
 def stdout() -> Console:
     """The console for results. `soft_wrap` keeps every line whole, so that a pipe sees what a terminal sees."""
-    return Console(file=_encodable(sys.stdout), soft_wrap=True, highlight=False, markup=False, emoji=False)
+    return _Console(file=_encodable(sys.stdout), soft_wrap=True, highlight=False, markup=False, emoji=False)
 
 
 def stderr() -> Console:
     """The console for progress, status and errors."""
-    return Console(
+    return _Console(
         file=_encodable(sys.stderr), stderr=True, soft_wrap=True, highlight=False, markup=False, emoji=False
     )
+
+
+def write(data: bytes) -> None:
+    """Bytes on standard output as they are, whatever its encoding."""
+    try:
+        sys.stdout.buffer.write(data)
+    except BrokenPipeError:
+        reader_gone()
+
+
+def write_text(text: str) -> None:
+    """Text on standard output; much cheaper than a console where no style is needed."""
+    try:
+        sys.stdout.write(text)
+    except BrokenPipeError:
+        reader_gone()
+
+
+def write_json(value: Any) -> None:
+    """One line of JSON on standard output. JSON is UTF-8, whatever the terminal is."""
+    write(to_json(value).encode() + b"\n")
+
+
+def reader_gone() -> NoReturn:
+    """The reader of a pipe (`| head`) has seen enough: say nothing more, not even at shutdown."""
+    mute()
+    raise typer.Exit
+
+
+def mute() -> None:
+    """Let what still waits to be written to standard output go nowhere."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _encodable(stream: Any) -> Any:
@@ -49,7 +92,8 @@ def printable(text: str) -> str:
 
 def to_json(value: Any) -> str:
     """One line of JSON. Bytes that were no UTF-8 show as U+FFFD."""
-    return msgspec.json.encode(_clean(msgspec.to_builtins(value, enc_hook=to_plain))).decode()
+    text = msgspec.json.encode(_clean(msgspec.to_builtins(value, enc_hook=to_plain))).decode()
+    return _CONTROL.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def _clean(value: Any) -> Any:
@@ -78,10 +122,10 @@ def to_plain(value: object) -> object:
 def tell_error(error: BlackboxError, *, as_json: bool) -> None:
     """An error on standard error: one sentence and what to do, or an object."""
     if as_json:
-        body = {"code": error.code, "message": printable(error.message), "remedy": error.remedy}
+        body = {"code": error.code, "message": printable(error.message), "remedy": printable(error.remedy)}
         sys.stderr.write(to_json(body) + "\n")
         return
     console = stderr()
     console.print(marked("✗", printable(error.message)))
     if error.remedy:
-        console.print(f"  {error.remedy}")
+        console.print(f"  {printable(error.remedy)}")

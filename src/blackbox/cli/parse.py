@@ -1,7 +1,6 @@
 """`blackbox parse`: every line with its type, or the whole structure as JSON."""
 
 import re
-import sys
 from collections.abc import Iterator
 from typing import Annotated, Any
 
@@ -21,7 +20,9 @@ _WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
 def command(
-    log: Annotated[str | None, typer.Argument(help="A log; `-` is standard input.")] = None,
+    logs: Annotated[
+        list[str] | None, typer.Argument(help="Logs, folders or patterns; `-` is standard input.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON array with an object a line.")] = False,
     header_only: Annotated[bool, typer.Option("--header", help="The header only.")] = False,
     body_only: Annotated[bool, typer.Option("--body", help="The body only.")] = False,
@@ -37,15 +38,57 @@ def command(
     """
     if header_only and body_only:
         raise UsageError("--header and --body exclude each other", "leave both out to see everything")
-    name = inputs.one_log(log)
-    rows = _rows(name, with_header=not body_only, with_body=not header_only)
-    if as_json:
-        _write_array(rows)
-        return
-    write = sys.stdout.write
-    output.stdout()
-    for row in rows:
-        write(f"Line {row['line']}: {_shown(row, full=full)}\n")
+    names = inputs.find_logs(logs or [])
+    show = _Array(names) if as_json else _Listing(names, full=full)
+    try:
+        inputs.each_log(
+            names,
+            lambda name: show.log(name, _rows(name, with_header=not body_only, with_body=not header_only)),
+            as_json=as_json,
+        )
+    finally:
+        show.close()
+
+
+class _Listing:
+    """`Line N: Type(content)` for each row; several logs are told apart by their names."""
+
+    def __init__(self, names: list[str], *, full: bool) -> None:
+        self._several = len(names) > 1
+        self._full = full
+        self._console = output.stdout()
+        self._first = True
+
+    def log(self, name: str, rows: Iterator[dict[str, Any]]) -> None:
+        """Show one log."""
+        for index, row in enumerate(rows):
+            if index == 0 and self._several:
+                between = "" if self._first else "\n"
+                output.write_text(f"{between}File: {output.printable(inputs.shown(name))}\n\n")
+                self._first = False
+            output.write_text(f"Line {row['line']}: {_shown(row, full=self._full)}\n")
+
+    def close(self) -> None:
+        """Nothing stands below a listing."""
+
+
+class _Array:
+    """One JSON array over all logs; of several, each row names its own."""
+
+    def __init__(self, names: list[str]) -> None:
+        self._several = len(names) > 1
+        self._count = 0
+
+    def log(self, name: str, rows: Iterator[dict[str, Any]]) -> None:
+        """Add the rows of one log."""
+        for row in rows:
+            named = {"file": name, **row} if self._several else row
+            output.write((b",\n " if self._count else b"[\n ") + output.to_json(named).encode())
+            self._count += 1
+
+    def close(self) -> None:
+        """End the array."""
+        output.write(b"\n]\n" if self._count else b"[]\n")
 
 
 def _rows(name: str, *, with_header: bool, with_body: bool) -> Iterator[dict[str, Any]]:
@@ -134,11 +177,3 @@ def _plain(value: Any) -> str:
 def _short(text: str, full: bool) -> str:
     text = output.printable(text)
     return text if full or len(text) <= _WIDTH else text[: _WIDTH - 3] + "..."
-
-
-def _write_array(rows: Iterator[dict[str, Any]]) -> None:
-    write = sys.stdout.write
-    write("[")
-    for index, row in enumerate(rows):
-        write((",\n " if index else "\n ") + output.to_json(row))
-    write("\n]\n")

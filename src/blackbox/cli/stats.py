@@ -1,12 +1,11 @@
 """`blackbox stats`: everything counted, by type and by tool."""
 
-import sys
 from typing import Annotated
 
 import typer
 from rich.console import Console
 
-from blackbox.check.statistics import Statistics
+from blackbox.check.statistics import Statistics, sum_up
 from blackbox.check.validator import Report, validate_blocks
 from blackbox.cli import inputs, output
 
@@ -30,25 +29,38 @@ def command(
     """
     names = inputs.find_logs(logs or [])
     console = output.stdout()
-    for index, name in enumerate(names):
+    counted: list[Statistics] = []
+
+    def show(name: str) -> None:
         report = validate_blocks(inputs.read_blocks(name), kept_per_rule=0)
         if as_json:
             body = {"schema": SCHEMA, "file": name, "header": report.header, "statistics": report.statistics}
-            sys.stdout.write(output.to_json(body) + "\n")
+            output.write_json(body)
         else:
-            if index:
+            if counted:
                 console.print()
             show_report(console, name, report)
+        counted.append(report.statistics)
+
+    try:
+        inputs.each_log(names, show, as_json=as_json)
+    finally:
+        if len(counted) > 1 and not as_json:
+            console.print(f"\nTotal: {len(counted)} logs")
+            _show_figures(console, sum_up(counted))
 
 
 def show_report(console: Console, log: str, report: Report) -> None:
     """All figures of one log."""
-    statistics = report.statistics
     console.print(f"File: {output.printable(inputs.shown(log))}")
     console.print("\nHeader:")
     for key in _HEADER_FIELDS:
         if report.header.get(key):
             console.print(f"  {key}: {output.printable(str(report.header[key]))}")
+    _show_figures(console, report.statistics)
+
+
+def _show_figures(console: Console, statistics: Statistics) -> None:
     console.print("\nStatistics:")
     for block in _blocks(statistics):
         for label, value in block:

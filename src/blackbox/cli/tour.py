@@ -1,6 +1,6 @@
 """`blackbox tour`: a guided look at a recorded twelve-hour session."""
 
-import importlib.resources
+import importlib.metadata
 from pathlib import Path
 from typing import Annotated
 
@@ -61,10 +61,11 @@ def _headline(console: Console, title: str, line: str) -> None:
 
 
 def _example_path() -> Path:
-    """The example beside the sources, or the copy that is installed with the package."""
-    here = Path(__file__).resolve().parents[3] / "examples" / _EXAMPLE
-    installed = Path(str(importlib.resources.files("blackbox"))) / "examples" / _EXAMPLE
-    for path in (here, installed):
+    """The example beside the sources, or the copy that was installed with the distribution."""
+    beside = Path(__file__).resolve().parents[3] / "examples" / _EXAMPLE
+    installed = importlib.metadata.files("blackbird") or []
+    copies = [Path(str(file.locate())) for file in installed if file.name == _EXAMPLE]
+    for path in (beside, *copies):
         if path.is_file():
             return path
     raise ReadError(f"the example {_EXAMPLE} is not installed", "get it from the project's examples folder")

@@ -108,7 +108,7 @@ def _with_progress(blocks: Iterator[bytes], size: int) -> Iterator[bytes]:
 
 def _exit_code(outcomes: list[Outcome], *, strict: bool) -> int:
     if any(outcome.report is None for outcome in outcomes):
-        return 3
+        return inputs.EXIT_ENVIRONMENT
     counted = (Severity.ERROR, Severity.WARNING) if strict else (Severity.ERROR,)
     found = any(o.report.count(severity) for o in outcomes if o.report for severity in counted)
     return 1 if found else 0
@@ -117,8 +117,7 @@ def _exit_code(outcomes: list[Outcome], *, strict: bool) -> int:
 def _write_json(outcome: Outcome) -> None:
     report = outcome.report
     if report is None:
-        error = {"code": outcome.error_code, "message": outcome.message, "remedy": outcome.remedy}
-        sys.stderr.write(output.to_json(error) + "\n")
+        _tell(outcome, as_json=True)
         return
     names = {rule.id: rule.name for rule in all_rules().values()}
     body = {
@@ -133,12 +132,18 @@ def _write_json(outcome: Outcome) -> None:
         "statistics": report.statistics,
         "header": report.header,
     }
-    sys.stdout.write(output.to_json(body) + "\n")
+    output.write_json(body)
+
+
+def _tell(outcome: Outcome, *, as_json: bool) -> None:
+    error = BlackboxError(outcome.message, outcome.remedy)
+    error.code = outcome.error_code
+    output.tell_error(error, as_json=as_json)
 
 
 def _show(console: Console, outcome: Outcome, *, alone: bool, verbose: bool) -> None:
     if outcome.report is None:
-        output.tell_error(BlackboxError(outcome.message, outcome.remedy), as_json=False)
+        _tell(outcome, as_json=False)
         return
     show_report(console, inputs.shown(outcome.name), outcome.report, alone=alone, verbose=verbose)
 
@@ -175,7 +180,9 @@ def _finding_line(finding: Finding) -> str:
 
 def _verdict(report: Report, *, is_valid: bool) -> Text:
     if is_valid:
-        return _indented("✓", "Valid BlackBox file")
+        warnings = report.count(Severity.WARNING)
+        counted = f", {warnings} warning{'s' if warnings != 1 else ''}" if warnings else ""
+        return _indented("✓", f"Valid BlackBox file{counted}")
     count = report.count(Severity.ERROR)
     return _indented("✗", f"Not a valid BlackBox file: {count} error{'s' if count != 1 else ''}")
 

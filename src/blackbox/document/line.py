@@ -1,7 +1,10 @@
 """One entry of a log: a physical line and the continuations below it, parsed as far as someone asks."""
 
+import functools
 import re
 from typing import NamedTuple
+
+import msgspec
 
 from blackbox.events import Event, build_event
 from blackbox.syntax.kinds import PREFIXES, PROSE, Kind
@@ -28,28 +31,30 @@ class Element(NamedTuple):
 
 
 _TEXT_STARTS = {kind: len(prefix) for kind, prefix in PREFIXES.items()}
-#: An id right behind the first word, which must be a whole prefix with its name: nothing quoted can stand before it.
-_LEADING_ID = re.compile(r"(?:[oqr]:|[^ \t\r→\"\[{\\]*[^ \t\r→\"\[{\\:]) id=([^ \t\r\"\[{\\→]+)(?=[ \t]|\Z)")
-_COMMENT = Kind.COMMENT
-_WITHOUT_LEADING_ID = PROSE | {Kind.UNKNOWN}
+#: A whole prefix with its name, if it takes one, and nothing in it that opens a quote, a list or a result.
+_HEAD = re.compile(r"o:|[^ \t\r→\"\[{\\]*[^ \t\r→\"\[{\\:]")
+_LONG = 80
+_COMMENT, _OBSERVATION = Kind.COMMENT, Kind.OBSERVATION
+_LEADING_ID = CALL_LIKE - {Kind.RECALL, Kind.QUESTION} | {Kind.LIFECYCLE}
 
 
-class Line:
-    """An entry of the body. Cheap to make: kind and source are set, everything else is parsed on first use."""
+class Line(msgspec.Struct, eq=False, gc=False):
+    """An entry of the body. Cheap to make: kind and source are set, everything else is parsed on first use.
 
-    __slots__ = ("_event", "_head", "_parts", "escaped", "kind", "more", "number", "source")
+    A struct, since its constructor runs in C; a log has a million entries. Nothing it holds refers back to it, so the
+    garbage collector need not look at it.
+    """
 
-    def __init__(self, kind: Kind, number: int, source: str, escaped: bool = False) -> None:
-        self.kind = kind
-        self.number = number
-        #: The first physical line without its line feed (a carriage return before it is kept).
-        self.source = source
-        #: The continuation lines below it, as they stand.
-        self.more: list[str] | None = None
-        self.escaped = escaped
-        self._parts: Parts | None = None
-        self._head: Head | None = None
-        self._event: Event | None = None
+    kind: Kind
+    number: int
+    #: The first physical line without its line feed (a carriage return before it is kept).
+    source: str
+    escaped: bool = False
+    #: The continuation lines below it, as they stand.
+    more: list[str] | None = None
+    _parts: Parts | None = None
+    _head: Head | None = None
+    _event: Event | None = None
 
     def __repr__(self) -> str:
         return f"Line({self.number}, {self.kind.label}, {self.source!r})"
@@ -102,20 +107,28 @@ class Line:
     @property
     def text(self) -> str:
         """Everything behind the prefix as it stands, continuations included."""
+        source = self.source
         start = _TEXT_STARTS.get(self.kind, 0)
-        text = self.source[start + (start > 0 and self.source[0] == " ") :].strip(" \t\r")
+        if start:
+            start += source[0] == " "
+            # Behind the usual single space nothing is left to strip, and no second copy is made.
+            start += source[start : start + 1] == " "
+        text = source[start:].strip(" \t\r")
         return "\n".join([text, *self.continuations]) if self.more else text
 
     @property
     def id(self) -> str | None:
         """The `id=` of the line."""
-        source = self.source
-        if "id=" not in source or self.kind is _COMMENT:
+        source, kind = self.source, self.kind
+        space = source.find(" ")
+        # The usual place is right behind the name. `t: id=5` has no name, unless that is what `id=5` is.
+        if source.startswith("id=", space + 1) and kind in _LEADING_ID:
+            end = source.find(" ", space + 1)
+            value = source[space + 4 :] if end < 0 else source[space + 4 : end]
+            if value.replace("_", "").isalnum() and (source[space - 1] != ":" or kind is _OBSERVATION):
+                return value
+        if "id=" not in source or kind is _COMMENT:
             return None
-        if self.kind not in _WITHOUT_LEADING_ID:
-            match = _LEADING_ID.match(source)
-            if match is not None:
-                return match[1]
         return self.head.metadata.get("id")
 
     @property
@@ -147,7 +160,7 @@ class Line:
 
     @property
     def is_truncated(self) -> bool:
-        """Whether the log holds only a part: the content ends in `...`, or its length alone is told (`[200 lines]`)."""
+        """Whether the log holds only a part: content that ends in `...`, or its length alone (`[200 lines]`)."""
         result = self.result
         if result is not None:
             return result.kind is ResultKind.LINES or result.text.endswith(("...", "…"))
@@ -157,6 +170,11 @@ class Line:
     def elements(self) -> list[Element]:
         """Every part of the entry with its place: prefix, name, arguments, metadata, result, comment, text."""
         return _elements(self)
+
+
+@functools.lru_cache(maxsize=1024)
+def _is_whole(head: str) -> bool:
+    return len(head) < _LONG and _HEAD.fullmatch(head) is not None
 
 
 def _dedent(source: str) -> str:

@@ -1,5 +1,6 @@
 """Edits: replacements of stretches of physical lines, so that everything else keeps its very bytes."""
 
+import itertools
 from collections.abc import Iterable
 
 import msgspec
@@ -29,10 +30,14 @@ class Change(msgspec.Struct, frozen=True):
 
 
 def apply_edits(document: Document, edits: Iterable[Edit]) -> Document:
-    """The document with the edits made. Edits of one line must not overlap."""
+    """The document with the edits made. Edits that overlap are a fixer's mistake, and refused."""
     sources = list(document.physical_lines)
     appended: list[str] = []
-    for edit in sorted(edits, key=lambda edit: (edit.line, edit.start), reverse=True):
+    ordered = sorted(edits, key=lambda edit: (edit.line, edit.start, edit.end))
+    for edit, following in itertools.pairwise(ordered):
+        if edit.line == following.line and edit.end > following.start:
+            raise ValueError(f"{edit} and {following} overlap")
+    for edit in reversed(ordered):
         if edit.line > len(sources):
             appended.insert(0, edit.text)
         else:

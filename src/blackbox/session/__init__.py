@@ -2,19 +2,13 @@
 
 session    the view: one object that answers all questions below
 load       the only module here that opens files: a log with its rotated parts and its sub-agents' logs
-lines      the entries of all parts in one order
+lines      the entries of all parts in one order, and what single ones leave: checkpoints, notes, blobs …
 matching   which call a line belongs to; the streaming part, shared with `check`
 ledger     lines joined into calls and questions
 calls      a call: start, progress, attempts, outcome
 questions  a question: options, answers, whether a human confirmed
 subagents  sub-agents with their own calls and logs; operations nested by span
-plans      plans with their history, recalls with their matches
-steps      steps with their lines and metrics
-usage      tokens and cost, with the source of each total
-budget     the budget's course
-clock      elapsed time, wall-clock time, pauses
-periods    modes, phases and models, and where each is in force
-touches    files touched, how and by which call
-failures   what went wrong
-marks      what single lines leave: checkpoints, notes, notifications, compactions, blobs …
+effects    what calls come to: plans and recalls, files touched, failures
+timeline   elapsed and wall-clock time, pauses; modes, phases and models, and where each is in force
+usage      steps with their metrics, tokens and cost with the source of each total, the budget
 """

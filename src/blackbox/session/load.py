@@ -1,7 +1,6 @@
 """Sessions on disk: a log, the parts it was rotated into, and the logs of its sub-agents. The only I/O here."""
 
 import os
-import re
 from pathlib import Path
 from typing import NamedTuple
 
@@ -10,6 +9,7 @@ from blackbox.document.files import read_document
 from blackbox.document.line import Line
 from blackbox.errors import ReadError
 from blackbox.events import lifecycle
+from blackbox.session.effects import has_scheme
 from blackbox.session.lines import Lines
 from blackbox.session.session import Session
 from blackbox.session.subagents import Missing
@@ -18,7 +18,6 @@ from blackbox.session.subagents import Missing
 MAX_DEPTH = 16
 #: How many parts one session may have; a chain of more is taken for a trap.
 MAX_PARTS = 10_000
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
 
 
 class _Part(NamedTuple):
@@ -55,7 +54,7 @@ class _Loader:
         family = (*ancestors, frozenset(part.path for part in parts))
         for subagent in session.subagents:
             line, name = subagent.reference.line, subagent.reference.path
-            if line is not None and name and not _SCHEME.match(name):
+            if line is not None and name and not has_scheme(name):
                 folder = parts[session.part_of(line)].path.parent
                 found = self._child(folder, name, family)
                 followed[line] = Missing(name, line, found) if isinstance(found, str) else found
@@ -97,7 +96,7 @@ class _Loader:
 
     def _resolve(self, folder: Path, name: str) -> Path | str:
         """The file a log means by `name`, or why it is not followed."""
-        if _SCHEME.match(name):
+        if has_scheme(name):
             return "not a local file"
         try:
             path = (folder / name).resolve()

@@ -88,7 +88,9 @@ class Matcher:
     def _call(self, line: Line, head: Head) -> Match:
         kind = line.result_kind
         is_open = kind in OPEN_RESULTS or (kind is None and line.kind is not _TOOL and line.kind is not _MCP)
-        key = self._find(line, head)
+        name = head.metadata.get("id")
+        # Most calls have an id of their own; spans are among the seen ones too, so an unseen id is no alias either.
+        key = None if name and hash(name) not in self._seen else self._find(line, head)
         if key is None:
             return self._begin(line, head, _NEW, is_open)
         if key in self.open:

@@ -6,30 +6,38 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from blackbox.document.document import Document
 from blackbox.document.line import Line
-from blackbox.session.budget import Budget, budget_of
 from blackbox.session.calls import Call, Status
-from blackbox.session.clock import Clock, Pause
-from blackbox.session.failures import Failure, failures_of
+from blackbox.session.effects import (
+    Failure,
+    Plan,
+    Recalled,
+    TouchedFile,
+    failures_of,
+    files_of,
+    plan_files_of,
+    plans_of,
+    recalls_of,
+)
 from blackbox.session.ledger import Ledger
-from blackbox.session.lines import Lines
-from blackbox.session.marks import Marks
-from blackbox.session.periods import Course, ModelUse, Period
-from blackbox.session.plans import Plan, Recalled, plan_files_of, plans_of, recalls_of
+from blackbox.session.lines import Lines, Marks
 from blackbox.session.questions import Question
-from blackbox.session.steps import Step, steps_of
 from blackbox.session.subagents import Missing, SpanNode, Subagent, span_tree, subagents_of, threads_of
-from blackbox.session.touches import TouchedFile, files_of
+from blackbox.session.timeline import Clock, Course, ModelUse, Pause, Period
 from blackbox.session.usage import (
+    Budget,
     Cost,
     Measured,
     Source,
     Spent,
+    Step,
     Tokens,
     best_cost,
     best_tokens,
+    budget_of,
     cost_totals,
     count_messages,
     measure,
+    steps_of,
     token_totals,
 )
 from blackbox.syntax.header import Header

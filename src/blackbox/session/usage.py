@@ -1,23 +1,25 @@
-"""Tokens and cost: what each step and message used, and the session's totals with the source of each named."""
+"""Tokens and cost: what each step and message used, the session's totals with the source of each, the budget."""
 
 import decimal
 import enum
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
 from blackbox.document.line import Line
-from blackbox.events import comments, lifecycle
+from blackbox.events import Event, comments, lifecycle
 from blackbox.events.comments import Metrics
 from blackbox.events.messages import Message
-from blackbox.session.lines import Lines
+from blackbox.session.lines import METRIC_BLOBS, Lines, Mark
 from blackbox.syntax.header import Header
 from blackbox.syntax.kinds import Kind
 from blackbox.syntax.values import integer, money
 
+T = TypeVar("T")
+
 #: Sums and differences of money lose no digit, whatever a log says it cost.
-EXACT = decimal.Context(prec=decimal.MAX_PREC, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN, traps=[])
+_EXACT = decimal.Context(prec=decimal.MAX_PREC, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN, traps=[])
 
 
 class Source(enum.StrEnum):
@@ -77,14 +79,6 @@ class Spent(NamedTuple):
     tokens_cached: int
 
 
-def add(amounts: Iterable[decimal.Decimal]) -> decimal.Decimal:
-    """An exact sum of money."""
-    total = decimal.Decimal(0)
-    for amount in amounts:
-        total = EXACT.add(total, amount)
-    return total
-
-
 def measure(lines: Lines) -> list[Measured]:
     """All metrics, inline and standalone. One without a step belongs to the agent line above it."""
     found: list[Measured] = []
@@ -114,18 +108,55 @@ def combine(measured: Iterable[Measured]) -> Metrics:
     costs = [one.cost_usd for one in every if one.cost_usd is not None]
     blobs = {
         name: next((getattr(one, name) for one in reversed(every) if getattr(one, name) is not None), None)
-        for name in ("completion_token_ids", "prompt_token_ids", "logprobs")
+        for name in METRIC_BLOBS
     }
     return Metrics(
         step=next((one.step for one in every if one.step is not None), None),
         prompt_tokens=_sum(one.prompt_tokens for one in every),
         completion_tokens=_sum(one.completion_tokens for one in every),
         cached_tokens=_sum(one.cached_tokens for one in every),
-        cost_usd=add(costs) if costs else None,
+        cost_usd=_add(costs) if costs else None,
         **blobs,
         extra={key: value for one in every for key, value in one.extra.items()},
         other={key: value for one in every for key, value in one.other.items()},
     )
+
+
+class Step:
+    """One step: its lines in order, metrics comments included, and what it used."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.lines: list[Line] = []
+        self.measured: list[Measured] = []
+
+    def __repr__(self) -> str:
+        return f"Step({self.number}, lines={[line.number for line in self.lines]})"
+
+    @property
+    def events(self) -> list[Event]:
+        """What the lines say."""
+        return [line.event for line in self.lines]
+
+    @property
+    def metrics(self) -> Metrics | None:
+        """What the step used: all metrics that belong to it, as one."""
+        return combine(self.measured) if self.measured else None
+
+
+def steps_of(lines: Lines, measured: Iterable[Measured]) -> dict[int, Step]:
+    """The steps by number, in order of number."""
+    measured = list(measured)
+    standalone = {one.line: one.step for one in measured if one.line.kind is Kind.COMMENT}
+    found: dict[int, Step] = {}
+    for line in lines.all:
+        number = standalone.get(line, line.step)
+        if number is not None:
+            found.setdefault(number, Step(number)).lines.append(line)
+    for one in measured:
+        if one.step is not None:
+            found.setdefault(one.step, Step(one.step)).measured.append(one)
+    return dict(sorted(found.items()))
 
 
 def count_messages(lines: Lines) -> list[Spent]:
@@ -203,20 +234,56 @@ def cost_totals(lines: Lines, measured: Iterable[Measured]) -> dict[Source, Cost
         state(Source.CHECKPOINT, checkpoint.value.cost)
     for budget in lines.marks(comments.Budget):
         total, left = budget.value.total, budget.value.remaining
-        state(Source.BUDGET, EXACT.subtract(total, left) if total is not None and left is not None else None)
+        state(Source.BUDGET, _EXACT.subtract(total, left) if total is not None and left is not None else None)
     return found
 
 
 def best_tokens(totals: dict[Source, Tokens]) -> Tokens | None:
     """The token total to go by."""
-    stated = next((totals[source] for source in _STATED if source in totals), None)
-    return stated or max(totals.values(), key=lambda one: one.total, default=None)
+    return _best(totals, lambda one: one.total)
 
 
 def best_cost(totals: dict[Source, Cost]) -> Cost | None:
     """The cost to go by."""
+    return _best(totals, lambda one: one.amount)
+
+
+def _best(totals: Mapping[Source, T], size: Callable[[T], Any]) -> T | None:
     stated = next((totals[source] for source in _STATED if source in totals), None)
-    return stated or max(totals.values(), key=lambda one: one.amount, default=None)
+    return stated or max(totals.values(), key=size, default=None)
+
+
+class Budget(msgspec.Struct, frozen=True):
+    """A session's money. `total` is the last one stated: by the header, `@start`, then the `# budget:` marks."""
+
+    total: decimal.Decimal | None
+    #: The `# budget:` lines, in order.
+    marks: tuple[Mark[comments.Budget], ...]
+    #: What was spent, and how that is known; the same as the session's cost.
+    spent: Cost | None
+
+    @property
+    def remaining(self) -> decimal.Decimal | None:
+        """What is left of the total; below zero after an overrun. Without a cost, what the last mark says."""
+        if self.total is not None and self.spent is not None:
+            return _EXACT.subtract(self.total, self.spent.amount)
+        return next((mark.value.remaining for mark in reversed(self.marks) if mark.value.remaining is not None), None)
+
+    @property
+    def overrun(self) -> decimal.Decimal:
+        """By how much the total was exceeded; zero if it was not, or if that is not known."""
+        left = self.remaining
+        return _EXACT.minus(left) if left is not None and left < 0 else decimal.Decimal(0)
+
+
+def budget_of(lines: Lines, headers: Iterable[Header], spent: Cost | None) -> Budget:
+    """The budget of a session."""
+    marks = lines.marks(comments.Budget)
+    stated = [money(header.budget) for header in headers]
+    stated += [mark.value.budget for mark in lines.marks(lifecycle.Start)]
+    stated += [mark.value.total for mark in marks]
+    total = next((amount for amount in reversed(stated) if amount is not None), None)
+    return Budget(total, marks, spent)
 
 
 def _sum(numbers: Iterable[int | None]) -> int | None:
@@ -226,3 +293,11 @@ def _sum(numbers: Iterable[int | None]) -> int | None:
 
 def _numbers(metrics: Metrics) -> tuple[object, ...]:
     return metrics.prompt_tokens, metrics.completion_tokens, metrics.cached_tokens, metrics.cost_usd
+
+
+def _add(amounts: Iterable[decimal.Decimal]) -> decimal.Decimal:
+    """An exact sum of money."""
+    total = decimal.Decimal(0)
+    for amount in amounts:
+        total = _EXACT.add(total, amount)
+    return total

@@ -104,4 +104,4 @@ def _classify_rest(source: str) -> Kind:
     elif first == " ":
         # One space is no continuation: the line counts as if the space were not there.
         return classify(source[1:])
-    return Kind.UNKNOWN
+    return Kind.UNKNOWN if source.strip(" \t\r") else Kind.BLANK

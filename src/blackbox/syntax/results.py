@@ -46,6 +46,8 @@ _WORDS = {
     "selected": ResultKind.SELECTED,
     "auto": ResultKind.AUTO,
 }
+_SHORTHANDS = {f"[{word}]": kind for word, kind in _WORDS.items()}
+_LONGEST = max(len(shorthand) for shorthand in _SHORTHANDS)
 _COUNT = re.compile(r"(\d{1,18}|no)(?:[ \t]++(\D.*))?")
 _RETRY = re.compile(r"retry[ \t]+(\d{1,9})(?:/(\d{1,9}))?")
 _MARK = re.compile(r"\[[ \t]*([a-z]+)[ \t]*(?:\]|:)")
@@ -107,6 +109,9 @@ def quick_kind(text: str, *, escaped: bool = False) -> ResultKind:
     """The kind alone, without building a result: what a scan over a long log needs."""
     if not text.startswith(("[", "@")):
         return _TEXT
+    kind = _SHORTHANDS.get(text[: text.find("]", 0, _LONGEST) + 1])
+    if kind is not None:
+        return kind
     match = _MARK.match(text)
     if match is not None and match[1] in _WORDS:
         return _WORDS[match[1]]
@@ -120,7 +125,8 @@ def parse_result(text: str, *, escaped: bool = False) -> Result:
     """Read the text behind an arrow, continuations already joined."""
     plain = unescape(text) if escaped else text
     result = _parse(text, plain, escaped)
-    return msgspec.structs.replace(result, raw=text) if plain != text else result
+    # Quotes are read differently under the escape rule even where nothing is escaped.
+    return msgspec.structs.replace(result, raw=text) if plain != text or (escaped and '"' in text) else result
 
 
 def _parse(text: str, plain: str, escaped: bool) -> Result:

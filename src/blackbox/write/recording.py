@@ -1,8 +1,9 @@
-"""One open session: its clock, its numbering, its counters and the file its entries go to."""
+"""One open session: its clock, its numbering, its counters, the file its entries go to, and who adds to it."""
 
 import datetime as dt
 import threading
 from collections.abc import Callable, Mapping
+from typing import Unpack
 
 from blackbox.errors import ClosedError
 from blackbox.events.build import Event
@@ -13,6 +14,7 @@ from blackbox.events.messages import Message, Thinking
 from blackbox.syntax.values import integer, timestamp
 from blackbox.write import scalars
 from blackbox.write.render import render_event
+from blackbox.write.scalars import MetaFields
 from blackbox.write.sink import Sink
 from blackbox.write.tally import Tally
 
@@ -55,14 +57,15 @@ class Recording:
         self._timestamps = timestamps
         self._step = 0
         self._has_entries = False
+        self._is_dated = False
 
     def write_source(self, text: str) -> None:
         """Write text that is no event: the header, the end of a torn line."""
         with self.lock:
             self._sink.write(text.encode())
 
-    def append(self, event: Event, meta: Mapping[str, str], course: Course) -> dict[str, str]:
-        """Write one entry; return its metadata with what was filled in."""
+    def append(self, event: Event, meta: Mapping[str, str], course: Course) -> None:
+        """Write one entry, with its step and time filled in."""
         with self.lock:
             if self.is_closed:
                 raise ClosedError("the log is closed", "log before `close()`, or start a new session")
@@ -73,11 +76,12 @@ class Recording:
             self._sink.write(data)
             self._has_entries = True
             self._take(event, stamped, text, course)
-            return stamped
 
     def replay(self, event: Event, meta: Mapping[str, str], written: str) -> None:
         """Count an entry that is in the log already."""
-        if not self._has_entries and (first := timestamp(meta.get("ts"))):
+        first = timestamp(meta.get("ts"))
+        if first is not None and not self._is_dated:
+            self._is_dated = True
             self.began = first
         self._has_entries = True
         self._take(event, meta, written, Course() if "tid" in meta else self.course)
@@ -145,3 +149,44 @@ class Recording:
         self._sink.close()
         self._sink = sink
         self._has_entries = False
+
+
+class Author:
+    """One agent's hand in an open session. Thread-safe: entries are whole and in order."""
+
+    def __init__(
+        self, recording: Recording, context: Mapping[str, str] | None = None, *, course: Course | None = None
+    ) -> None:
+        self._recording = recording
+        self._context = dict(context or {})
+        self._course = course or Course()
+        #: What an agent's own lines say of it; empty for the main agent.
+        self._scope: dict[str, str] = {}
+        self._is_closed = False
+
+    def now(self) -> dt.datetime:
+        """The time by the session's clock."""
+        return self._recording.clock()
+
+    def append(self, event: Event, **meta: Unpack[MetaFields]) -> None:
+        """Log any event there is, ready-made."""
+        self._append(event, meta)
+
+    def _append(self, event: Event, meta: MetaFields | None, **fixed: str) -> None:
+        self._check_open()
+        given = scalars.meta_of(meta) if meta else {}
+        self._recording.append(event, self._context | given | fixed, self._course)
+
+    def _comment(self, event: Event) -> None:
+        self._check_open()
+        self._recording.append(event, {}, self._course)
+
+    def _check_open(self) -> None:
+        if self._is_closed:
+            raise ClosedError("this log is closed", "log before `close()`, or start a new one")
+
+    def _next_id(self, prefix: str, meta: MetaFields | None) -> str:
+        if meta is not None and "id" in meta:
+            return meta["id"]
+        with self._recording.lock:
+            return self._recording.tally.next_id(prefix)

@@ -10,6 +10,9 @@ from blackbox.syntax.results import Blob, Result, ResultKind, parse_result, quic
 from blackbox.syntax.tokens import Value
 from blackbox.write import spelling
 
+#: What a method takes for a result: one built here, or free text as it is.
+Outcome = Result | str | None
+
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _MIME = re.compile(r"[^\s\\\]\x00-\x1f\x7f]+", re.ASCII)
 _SPACE = re.compile(r"[ \t]")
@@ -83,7 +86,7 @@ def blob(sha256: str, size: int | None = None, mime: str | None = None) -> Resul
 
 def text(content: str) -> Result:
     """Free text, whatever it looks like."""
-    return Result(ResultKind.TEXT, content)
+    return parse_result(_source(Result(ResultKind.TEXT, content)), escaped=True)
 
 
 def fields(**values: Value | None) -> Result:
@@ -109,6 +112,11 @@ def answer(content: str) -> Result:
     """A free-text answer to a question: `"About 1000 req/s"`."""
     inside = "\n".join(spelling.block(content)).replace('"', '\\"') if content else ""
     return parse_result(f'"{inside}"', escaped=True)
+
+
+def result_of(given: Outcome) -> Result | None:
+    """A result as it was built, or free text."""
+    return text(given) if isinstance(given, str) else given
 
 
 def spell_blob(pointer: Blob) -> str:

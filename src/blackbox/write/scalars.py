@@ -11,6 +11,7 @@ from typing import TypedDict
 import msgspec
 
 from blackbox.errors import UsageError
+from blackbox.events.calls import Arguments
 from blackbox.syntax import values
 from blackbox.syntax.metadata import is_known
 from blackbox.syntax.tokens import Value
@@ -96,6 +97,11 @@ def _decimal(given: float | decimal.Decimal) -> decimal.Decimal:
     return given if isinstance(given, decimal.Decimal) else decimal.Decimal(str(given))
 
 
+def amount(argument: str, given: Money) -> decimal.Decimal:
+    """An amount as a reader of the log will see it."""
+    return decimal.Decimal(money(argument, given, sign=""))
+
+
 def duration(argument: str, given: Duration) -> str:
     """A length of time such as `12h`, `2h30m` or `34s`."""
     if isinstance(given, str):
@@ -135,7 +141,18 @@ def timestamp(argument: str, given: dt.datetime | str) -> str:
     return utc.isoformat(timespec="milliseconds" if utc.microsecond else "seconds").replace("+00:00", "Z")
 
 
-def argument(given: Argument) -> Value:
+def arguments(
+    positional: Sequence[Argument],
+    keyword: Mapping[str, Argument | None],
+    more: Mapping[str, Argument] | None = None,
+) -> Arguments:
+    """A call's arguments; keyword values that are None are left out, those in `more` are not."""
+    pairs = {key: _value(item) for key, item in keyword.items() if item is not None}
+    pairs |= {key: _value(item) for key, item in (more or {}).items()}
+    return Arguments(tuple(_value(item) for item in positional), pairs)
+
+
+def _value(given: Argument) -> Value:
     """One argument of a call as text, or as a list of texts."""
     if isinstance(given, list | tuple):
         return tuple(text_of(item) for item in given)

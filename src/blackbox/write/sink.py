@@ -1,9 +1,10 @@
-"""Where entries go: the only module of `write` that touches files. One entry, one write."""
+"""Where entries go: the files of a session or a stream of the caller's. One entry, one write."""
 
 import enum
 import errno
 import io
 import os
+import re
 import stat
 from pathlib import Path
 from typing import Protocol
@@ -21,6 +22,8 @@ _REASONS = {
     errno.EDQUOT: ("the disk quota is used up", "free some space; what was written before is intact"),
     errno.EFBIG: ("the file may not grow any further", "set rotate_bytes, or raise the limit on file sizes"),
 }
+
+_STEM = re.compile(r"(.*?)(?:\.part(\d{1,6}))?", re.DOTALL)
 
 
 class Durability(enum.Enum):
@@ -155,6 +158,36 @@ class StreamSink:
 
     def close(self) -> None:
         """The stream stays open: it belongs to the caller."""
+
+
+class Parts:
+    """The files of a rotated log: `name.bbox`, `name.part2.bbox`, `name.part3.bbox` …"""
+
+    def __init__(self, first: Path, header: str, durability: Durability) -> None:
+        match = _STEM.fullmatch(first.stem)
+        self._stem = match[1] if match else first.stem
+        self._number = int(match[2]) if match and match[2] else 1
+        self._first = first
+        self._header = header
+        self._durability = durability
+
+    def open_next(self) -> tuple[str, Sink]:
+        """The next part that is not there yet, with its header in it."""
+        while True:
+            self._number += 1
+            path = self._first.with_name(f"{self._stem}.part{self._number}{self._first.suffix}")
+            if not path.exists():
+                break
+        sink = FileSink.create(path, self._durability)
+        sink.write(self._header.encode())
+        return path.name, sink
+
+
+def check_limit(rotate_bytes: int | None) -> int | None:
+    """A size to rotate at."""
+    if rotate_bytes is not None and rotate_bytes <= 0:
+        raise UsageError(f"rotate_bytes {rotate_bytes} is no size", "give a number of bytes, or leave it out")
+    return rotate_bytes
 
 
 def write_error(path: object, error: OSError | ValueError) -> WriteError:

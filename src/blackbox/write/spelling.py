@@ -1,9 +1,11 @@
-"""How values are spelled in a log with `escape: 1`: lines of text, bare words, quoted strings, lists."""
+"""How values are spelled in a log with `escape: 1`: lines of text, bare words, quoted strings, lists, todos."""
 
 import re
 from collections.abc import Iterable, Mapping
 
+from blackbox.errors import UsageError
 from blackbox.events.calls import Arguments
+from blackbox.events.messages import Todo, Todos, parse_todos
 from blackbox.syntax import metadata
 from blackbox.syntax.escape import escape_controls
 from blackbox.syntax.tokens import Value
@@ -11,13 +13,15 @@ from blackbox.syntax.tokens import Value
 #: Nothing at all, made visible: what an empty line is written as.
 EMPTY = "\\e"
 CONTINUATION = "  "
+#: A key that needs no quotes.
+PLAIN_KEY = re.compile(r"[A-Za-z_][\w.\-]*")
 
 _NAMES = {" ": "\\s", "\t": "\\t", "\n": "\\n"}
 _IN_WORD = re.compile(r'[ \t\n"→]|\A[\[{]')
 _IN_QUOTES = re.compile(r'[\t\n"→]')
 _PLAIN_WORD = re.compile(r'[^\s"\\\[\]{}→]+')
 _PLAIN_ITEM = re.compile(r'[^\s"\\\[\]{},→]+')
-_PLAIN_KEY = re.compile(r"[A-Za-z_][\w.\-]*")
+_PLAIN_CHOICE = re.compile(r'[^\s"\\\[\]{},:=→]+(?: [^\s"\\\[\]{},:=→]+)*')
 _KEY_LIKE = re.compile(r"[A-Za-z_][\w.\-]*=")
 _KNOWN_PAIR = re.compile(rf"(?<![^ \t])({metadata.KEY})=")
 _METRICS_LIKE = re.compile(r"(?<![^ \t])# metrics(?![^ \t])")
@@ -31,6 +35,11 @@ _QUOTED_KEYS = frozenset({"options", "partial", "reason", "summary"})
 _LEADING = ("id", "tid", "span", "parent")
 _LAST = ("step", "ts")
 _FLAG = "interrupted"
+_STATE = re.compile(r"[a-z][a-z_-]*")
+#: Todo states that are read as such wherever they stand; any other has to begin a line.
+_STATES = ("pending", "in_progress", "completed", "cancelled", "blocked")
+_STATE_LIKE = re.compile(rf"\[(?=(?:{'|'.join(_STATES)})\])")
+_STATE_AT_START = re.compile(r"(\n[ \t]*)\[(?=[a-z][a-z_-]*\])")
 
 
 def block(text: str) -> list[str]:
@@ -41,6 +50,12 @@ def block(text: str) -> list[str]:
 def keep_start(line: str) -> str:
     """A first line whose leading space would be taken for the space behind the prefix."""
     return _NAMES[line[0]] + line[1:] if line[:1] in (" ", "\t") else line
+
+
+def block_behind(text: str) -> list[str]:
+    """The lines of a text whose first one stands behind a prefix, a label or a mark."""
+    first, *rest = block(text)
+    return [keep_start(first), *rest]
 
 
 def _keep_end(line: str) -> str:
@@ -97,7 +112,7 @@ def positional(given: Value, *, quote: bool = False) -> str:
 
 def pair(key: str, given: Value) -> str:
     """A keyword argument. A key that is no plain word, or that names metadata, stands in quotes."""
-    is_plain = _PLAIN_KEY.fullmatch(key) and not metadata.is_known(key)
+    is_plain = PLAIN_KEY.fullmatch(key) and not metadata.is_known(key)
     return f"{key if is_plain else quoted(key)}={value(given, quote=key in _QUOTED_KEYS)}"
 
 
@@ -123,17 +138,13 @@ def choices(given: Iterable[str]) -> str:
     return ", ".join(item if _is_plain(_PLAIN_CHOICE, item) else _quoted_choice(item) for item in given)
 
 
-_PLAIN_CHOICE = re.compile(r'[^\s"\\\[\]{},:=→]+(?: [^\s"\\\[\]{},:=→]+)*')
-
-
 def _quoted_choice(item: str) -> str:
     return balance(quoted(item).replace("=", "\\="))
 
 
 def task(text: str) -> str:
     """One task of `@assess`: `, P1:` in it is only text, and commas at its ends are its own."""
-    first, *rest = block(text)
-    source = _PRIORITY_LIKE.sub(r"\1\\:", "\n".join([keep_start(first), *rest]))
+    source = _PRIORITY_LIKE.sub(r"\1\\:", "\n".join(block_behind(text)))
     if source[-1:] in (",", ";"):
         # Separators are taken off both ends before escapes are undone, so the last one goes by number.
         source = f"{source[:-1]}\\x{ord(source[-1]):02x}"
@@ -156,3 +167,33 @@ def _item(item: str, quote: bool) -> str:
 
 def _is_plain(pattern: re.Pattern[str], text: str) -> bool:
     return pattern.fullmatch(text) is not None and escape_controls(text) == text
+
+
+def todos_of(items: Iterable[Todo]) -> Todos:
+    """The event that a list of todos is read back as."""
+    return parse_todos(_todo_items(tuple(items)), escaped=True)
+
+
+def todos(given: Todos) -> str:
+    """A todo list as escaped text: as it stands where that reads the same, else from its items."""
+    source = "\n".join(block(given.text))
+    return source if parse_todos(source, escaped=True) == given else _todo_items(given.items)
+
+
+def _todo_items(items: tuple[Todo, ...]) -> str:
+    source = ""
+    for item in items:
+        between = "" if not source else " " if item.status in _STATES else "\n"
+        source += between + _todo(item)
+    return source or EMPTY
+
+
+def _todo(item: Todo) -> str:
+    if not _STATE.fullmatch(item.status):
+        raise UsageError(
+            f"status {item.status[:80]!r} is no todo state", f"use a lower-case word, such as {', '.join(_STATES)}"
+        )
+    if not item.text:
+        return f"[{item.status}]"
+    text = "\n".join(block_behind(item.text))
+    return f"[{item.status}] " + _STATE_AT_START.sub(r"\1\\[", _STATE_LIKE.sub(r"\\[", text))

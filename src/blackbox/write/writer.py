@@ -1,23 +1,113 @@
-"""The writer: opens a session, takes its events, and closes with what they came to."""
+"""Logs to write to: a session's own, opened, gone on with and closed, and a sub-agent's within its parent's."""
 
+import abc
+import contextlib
 import os
-import re
 from collections.abc import Iterable
 from pathlib import Path
 from types import TracebackType
 from typing import Self, Unpack
 
-from blackbox.errors import WriteError
-from blackbox.syntax.values import money as amount_of
-from blackbox.write import scalars
+from blackbox.document.files import open_log, scan
+from blackbox.errors import ClosedError, UsageError, WriteError
+from blackbox.events import calls, lifecycle
+from blackbox.syntax.header import Header
+from blackbox.syntax.results import Result
+from blackbox.write import results, scalars
 from blackbox.write.header import HeaderFields, spell_header
-from blackbox.write.parts import Parts, check_limit, replay
+from blackbox.write.marks import Marks, Notes
 from blackbox.write.recording import Clock, Recording, utc_now
-from blackbox.write.scalars import Money
-from blackbox.write.sink import Durability, FileSink, Stream, StreamSink
-from blackbox.write.subagent import Log
+from blackbox.write.scalars import Argument, MetaFields, Money
+from blackbox.write.sink import Durability, FileSink, Parts, Stream, StreamSink, check_limit
+from blackbox.write.turns import Calls, Talk
 
-_PART = re.compile(r"(.*?)(?:\.part(\d{1,6}))?")
+
+class Log(Talk, Calls, Marks, Notes, abc.ABC):
+    """Everything one agent can log. Leaving the `with` block closes it."""
+
+    _subject = "the log"
+
+    def subagent(
+        self,
+        agent_type: str,
+        task: str | None = None,
+        /,
+        *,
+        meta: MetaFields | None = None,
+        **kwargs: Argument,
+    ) -> "SubagentLog":
+        """`x:explore id=sub_1 tid=2 span=x1 "find tests" → [started]`: a log for the sub-agent's own events."""
+        name = self._next_id("sub_", meta)
+        with self._recording.lock:
+            scope = {"tid": self._recording.tally.next_tid(), "span": self._recording.tally.next_id("x")}
+        if "span" in self._scope:
+            scope["parent"] = self._scope["span"]
+        given = scalars.arguments(() if task is None else (task,), kwargs)
+        event = calls.build_subagent(agent_type, given, results.started())
+        self._append(event, meta, **scope, id=name)
+        return SubagentLog(self, agent_type, {"id": name, **scope})
+
+    @abc.abstractmethod
+    def close(self) -> None:
+        """Write the end; once is enough."""
+
+    @abc.abstractmethod
+    def _close_failed(self, error: str) -> None:
+        """Write the end of a block that an error of this type ended."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if kind is None or error is None:
+            self.close()
+            return
+        try:
+            # The type alone: a message may hold what must not be logged.
+            self._close_failed(kind.__name__)
+        except (WriteError, ClosedError) as failure:
+            # What the caller has to hear about is the error that ended the block.
+            error.add_note(f"{self._subject} could not be closed: {failure.message}")
+
+
+class SubagentLog(Log):
+    """The events of a sub-agent, marked with its `tid`."""
+
+    _subject = "the sub-agent's log"
+
+    def __init__(self, parent: Log, agent_type: str, scope: dict[str, str]) -> None:
+        super().__init__(parent._recording, {"tid": scope["tid"]})  # noqa: SLF001 - one session, one recording
+        self._scope = scope
+        self._agent_type = agent_type
+
+    @property
+    def id(self) -> str:
+        """The id of the sub-agent's call."""
+        return self._scope["id"]
+
+    def close(
+        self,
+        *,
+        summary: str | None = None,
+        session_id: str | None = None,
+        path: str | os.PathLike[str] | None = None,
+        result: Result | None = None,
+    ) -> None:
+        """`x:explore id=sub_1 tid=2 span=x1 → session_id=… path=… summary="…"`; once is enough."""
+        if self._is_closed:
+            return
+        if result is None:
+            where = None if path is None else os.fspath(path)
+            result = results.fields(session_id=session_id, path=where, summary=summary)
+            result = result if result.text else results.done()
+        event = calls.build_subagent(self._agent_type, calls.Arguments(), result)
+        self._recording.append(event, self._scope, self._course)
+        self._is_closed = True
+
+    def _close_failed(self, error: str) -> None:
+        self.close(result=results.err(error))
 
 
 class Writer(Log):
@@ -69,11 +159,11 @@ class Writer(Log):
         sink = FileSink.create(Path(path), durability)
         recording = Recording(sink, clock=clock, steps=steps, timestamps=timestamps)
         recording.rotate_at(limit, parts.open_next)
-        try:
-            return cls(recording, start=start, **header)
-        except BaseException:
-            recording.close()
-            raise
+        with contextlib.ExitStack() as undo:
+            undo.callback(recording.close)
+            writer = cls(recording, start=start, **header)
+            undo.pop_all()
+        return writer
 
     @classmethod
     def reopen(
@@ -93,11 +183,10 @@ class Writer(Log):
         limit = check_limit(rotate_bytes)
         sink = FileSink.reopen(Path(path), durability)
         recording = Recording(sink, clock=clock, steps=steps, timestamps=timestamps)
-        try:
-            header = replay(Path(path), recording)
-        except BaseException:
-            recording.close()
-            raise
+        with contextlib.ExitStack() as undo:
+            undo.callback(recording.close)
+            header = _replay(Path(path), recording)
+            undo.pop_all()
         parts = Parts(Path(path), "\n".join([*header.sources, "", ""]), durability)
         recording.rotate_at(limit, parts.open_next)
         writer = cls.__new__(cls)
@@ -122,30 +211,51 @@ class Writer(Log):
                 listed = tuple(str(number) for number in prs) or None
                 count = None if issues is None else scalars.whole("issues", issues)
                 self.lifecycle("end", summary=summary, prs=listed, issues=count)
-                spent = None if cost is None else amount_of(scalars.money("cost", cost))
+                spent = None if cost is None else scalars.amount("cost", cost)
                 length = scalars.duration("duration", self._recording.elapsed())
                 self._comment(self._recording.tally.totals(duration=length, tokens=tokens, cost=spent))
             finally:
                 self._is_closed = True
                 self._recording.close()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if kind is None or error is None:
-            self.close()
+    def _close_failed(self, error: str) -> None:
+        if self._is_closed:
             return
         try:
-            if not self._is_closed:
-                # The type alone: a message may hold what must not be logged.
-                self.note(f"the session was ended by an error: {kind.__name__}")
-                self.close(summary=f"failed: {kind.__name__}")
-        except WriteError as failure:
-            # What the caller has to hear about is the error that ended the block.
-            error.add_note(f"the log could not be closed: {failure.message}")
+            self.note(f"the session was ended by an error: {error}")
+            self.close(summary=f"failed: {error}")
         finally:
             self._is_closed = True
             self._recording.close()
+
+
+def _replay(path: Path, recording: Recording) -> Header:
+    """Take in what a log holds already, and finish a last line that was cut short. Nothing is taken away."""
+    last: lifecycle.Lifecycle | None = None
+    with open_log(path) as source:
+        stream = scan(source)
+        for line in stream:
+            event = line.event
+            recording.replay(event, line.parts.raw_meta, "\n".join(line.physical_lines))
+            if isinstance(event, lifecycle.Lifecycle):
+                last = event
+            elif isinstance(event, calls.Plan) and line.id:
+                recording.last_plan = line.id
+            elif isinstance(event, calls.Mode):
+                recording.is_afk = event.afk
+        header, scanner = stream.header, stream.scanner
+    if header is None or not header.closed:
+        raise UsageError(f"{path}: there is no whole header to go on from", "start a new log under another name")
+    if not header.escaped:
+        raise UsageError(f"{path}: its header has no `escape: 1`", "start a new log: this one was not written by us")
+    _check_goes_on(path, last)
+    recording.resume(cut_line=0 if scanner.final_newline else scanner.line_count)
+    return header
+
+
+def _check_goes_on(path: Path, last: lifecycle.Lifecycle | None) -> None:
+    if last is not None and last.name == "rotate":
+        name = last.arguments.text("file") or "another file"
+        raise UsageError(f"{path}: the session went on in {name}", f"reopen {path.parent / name}")
+    if last is not None and last.name == "end":
+        raise UsageError(f"{path}: the session was ended", "start a new log with an id of its own")

@@ -1,0 +1,27 @@
+"""`blackbox tour`: the guided look at the night shift."""
+
+from pathlib import Path
+
+from tests.blackbox.cli.command import NIGHT_SHIFT, run
+
+
+def test_tour_checks_counts_and_shows_both_ends(tmp_path: Path) -> None:
+    done = run("tour", "--lines", "5", folder=tmp_path)
+    assert (done.code, done.err) == (0, "")
+    titles = [line for line in done.out.splitlines() if line.startswith("== ")]
+    assert [title.split(".")[0] for title in titles] == [f"== {n}" for n in range(1, len(titles) + 1)]
+    assert "    Lines:        692\n" in done.out
+    assert "  Total lines:      692\n" in done.out
+    assert f"\n{NIGHT_SHIFT.read_text().splitlines()[-1]}\n" in done.out
+
+
+def test_tour_shows_as_many_lines_as_asked_for() -> None:
+    last = NIGHT_SHIFT.read_text().splitlines()
+    done = run("tour", "--lines", "3")
+    assert "\n".join(last[-3:]) in done.out
+    assert last[-4] not in done.out
+
+
+def test_number_of_lines_must_be_positive() -> None:
+    done = run("tour", "--lines", "0")
+    assert (done.code, done.out) == (2, "")

@@ -1,0 +1,180 @@
+"""A file is replaced whole or not at all."""
+
+import errno
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+from pathlib import Path
+from typing import NoReturn
+
+import pytest
+
+from blackbox.errors import WriteError
+from blackbox.repair.files import replace_file
+
+POSIX = pytest.mark.skipif(os.name != "posix", reason="modes, links and pipes of POSIX")
+REMEDY = "check the folder's permissions and free space; nothing was changed"
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    path = tmp_path / "session.bbox"
+    path.write_bytes(b"old\n")
+    return path
+
+
+def names_in(folder: Path) -> list[str]:
+    return [path.name for path in folder.iterdir()]
+
+
+def no_space(*_arguments: object) -> NoReturn:
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def test_content_is_replaced(log: Path) -> None:
+    replace_file(log, b"new\r\n\xff")
+    assert log.read_bytes() == b"new\r\n\xff"
+    assert names_in(log.parent) == ["session.bbox"]
+
+
+def test_new_file_is_made(tmp_path: Path) -> None:
+    replace_file(tmp_path / "new.bbox", b"new\n")
+    assert (tmp_path / "new.bbox").read_bytes() == b"new\n"
+
+
+@POSIX
+@pytest.mark.parametrize("mode", [0o600, 0o644, 0o640, 0o755])
+@pytest.mark.requirement("FIX-03")
+def test_mode_is_kept(log: Path, mode: int) -> None:
+    log.chmod(mode)
+    replace_file(log, b"new\n")
+    assert log.stat().st_mode & 0o7777 == mode
+
+
+@POSIX
+def test_symbolic_link_stays_a_link(log: Path, tmp_path: Path) -> None:
+    (tmp_path / "links").mkdir()
+    link = tmp_path / "links" / "current.bbox"
+    link.symlink_to(log)
+    replace_file(link, b"new\n")
+    assert link.is_symlink()
+    assert log.read_bytes() == b"new\n"
+    assert names_in(link.parent) == ["current.bbox"]
+
+
+@POSIX
+def test_loop_of_links_is_a_write_error(tmp_path: Path) -> None:
+    (tmp_path / "a").symlink_to(tmp_path / "b")
+    (tmp_path / "b").symlink_to(tmp_path / "a")
+    with pytest.raises(WriteError, match="could not be written: Too many levels of symbolic links"):
+        replace_file(tmp_path / "a", b"new\n")
+
+
+@pytest.mark.parametrize("step", ["fsync", "replace", "chmod"])
+@pytest.mark.requirement("BAD-12")
+def test_full_disk_leaves_the_old_file_and_nothing_else(
+    log: Path, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    monkeypatch.setattr(os, step, no_space)
+    with pytest.raises(WriteError) as caught:
+        replace_file(log, b"new\n")
+    assert caught.value.message == f"{log}: could not be written: No space left on device"
+    assert caught.value.remedy == REMEDY
+    assert log.read_bytes() == b"old\n"
+    assert names_in(log.parent) == ["session.bbox"]
+
+
+class FullDisk:
+    """A file whose writes fail."""
+
+    def __init__(self, handle: int, _mode: str) -> None:
+        self.handle = handle
+
+    def __enter__(self) -> "FullDisk":
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        os.close(self.handle)
+
+    write = staticmethod(no_space)
+
+
+@pytest.mark.requirement("BAD-12")
+def test_disk_that_fills_up_while_writing(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "fdopen", FullDisk)
+    with pytest.raises(WriteError, match="No space left on device"):
+        replace_file(log, b"new\n")
+    assert log.read_bytes() == b"old\n"
+    assert names_in(log.parent) == ["session.bbox"]
+
+
+@pytest.mark.requirement("BAD-12")
+def test_interrupt_while_writing_leaves_no_temporary_file(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(_handle: int) -> NoReturn:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "fsync", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        replace_file(log, b"new\n")
+    assert log.read_bytes() == b"old\n"
+    assert names_in(log.parent) == ["session.bbox"]
+
+
+@pytest.mark.requirement("BAD-12")
+def test_folder_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(WriteError, match="could not be written: Is a directory"):
+        replace_file(tmp_path, b"new\n")
+
+
+@pytest.mark.requirement("BAD-12")
+def test_folder_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(WriteError, match="No such file or directory"):
+        replace_file(tmp_path / "nowhere" / "a.bbox", b"new\n")
+
+
+#: Everything is imported before the privileges go: the interpreter may lie where only its owner can read.
+SCRIPT = """
+import os, sys
+from pathlib import Path
+from blackbox.errors import WriteError
+from blackbox.repair.files import replace_file
+if os.geteuid() == 0:
+    os.setgroups([])
+    os.setgid(65534)
+    os.setuid(65534)
+try:
+    replace_file(Path(sys.argv[1]), b"new")
+except WriteError as error:
+    print(error.message)
+"""
+
+
+@POSIX
+@pytest.mark.requirement("BAD-12")
+def test_folder_that_may_not_be_written() -> None:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        log = folder / "session.bbox"
+        log.write_bytes(b"old\n")
+        log.chmod(0o666)
+        folder.chmod(0o555)
+        done = subprocess.run([sys.executable, "-c", SCRIPT, str(log)], capture_output=True, text=True, check=True)
+        folder.chmod(0o755)
+        assert done.stdout == f"{log}: could not be written: Permission denied\n"
+        assert log.read_bytes() == b"old\n"
+        assert names_in(folder) == ["session.bbox"]
+
+
+@POSIX
+def test_named_pipe_is_written_to_and_not_replaced(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    got: list[bytes] = []
+    reader = threading.Thread(target=lambda: got.append(pipe.read_bytes()))
+    reader.start()
+    replace_file(pipe, b"new\n")
+    reader.join(timeout=10)
+    assert got == [b"new\n"]
+    assert pipe.is_fifo()

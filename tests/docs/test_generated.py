@@ -1,0 +1,272 @@
+"""Generated pages are up to date, every command has one, and the JSON they document is the JSON that is printed."""
+
+import importlib.util
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+CLI = ROOT / "docs" / "cli"
+#: What the examples do not show: odd headers, stray and unknown lines, rare comments, the rarer keys of results.
+RARITIES = """\
+---
+format: bbox/1
+id: sess_rare
+repo_sha: 4f2a9c1
+notes: >
+  Two lines
+  of notes
+---
+  stray
+
+no prefix
+@celebrate "done"
+@init model=gannet-3
+@rotate file=part2.bbox
+# shelf=3
+# status: Compacting
+# condense range=5-10 detail=summary
+# codex: {"type":"x"}
+t:shell id=c1 a → [retry 2/3]
+t:shell id=c1 a → [err: no]
+t:read b → @blob sha256=ab12 bytes=4 mime=text/plain
+t:grep c → [3 matches]
+q: id=q1 "Go?" → [auto: yes, reason="late"]
+q: id=q1 → [selected: yes]
+"""
+ESCAPED = """\
+---
+format: bbox/1
+id: sess_escaped
+repo_sha: 4f2a9c1
+escape: 1
+---
+t:read a → one \\→ two
+"""
+
+
+@pytest.fixture(scope="module")
+def generate() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("docs_generate", ROOT / "docs" / "generate.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_no_page_is_stale() -> None:
+    command = [sys.executable, str(ROOT / "docs" / "generate.py"), "--check"]
+    done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.requirement("CMD-09")
+def test_every_command_has_help_with_examples_and_a_page(generate: ModuleType) -> None:
+    commands = generate.commands()
+    assert set(commands) >= {"validate", "stats", "parse", "fix", "explain", "tour"}
+    for name, summary in commands.items():
+        assert summary, f"`blackbox {name}` has no help"
+        with generate.scratch(""):
+            shown = generate.run(f"blackbox {name} --help")
+        assert "Examples:\n" in shown, f"the help of `blackbox {name}` has no Examples"
+        page = (CLI / f"{name}.md").read_text(encoding="utf-8")
+        for heading in ("## Examples", "## Exit codes"):
+            assert heading in page, f"docs/cli/{name}.md has no `{heading}`"
+        assert shown.strip() in page
+
+
+def test_every_option_named_json_is_documented(generate: ModuleType) -> None:
+    for name in generate.commands():
+        page = (CLI / f"{name}.md").read_text(encoding="utf-8")
+        assert ("--json" in page) == ("## JSON" in page), name
+
+
+# What the pages say about JSON
+
+Shape = dict[str, tuple[str, bool]]
+_HEADING = re.compile(r"### (.+)")
+_CELL = re.compile(r"(?<!\\)\|")
+_KEY = re.compile(r"`(\w+)`( \(optional\))?")
+_TYPED_KEY = re.compile(r"`(\w+)` ([^·]+?)(?: ·|$)")
+
+
+class Documented:
+    """The shapes in the tables of docs/cli, by name; events, comments and primitives by their own keys."""
+
+    def __init__(self) -> None:
+        self.shapes: dict[str, Shape] = {}
+        self.events: dict[str, Shape] = {}
+        self.comments: dict[str, Shape] = {}
+        self.primitives: dict[str, Shape] = {}
+        for page in sorted(CLI.glob("*.md")):
+            self._read(page.read_text(encoding="utf-8"))
+
+    def _read(self, page: str) -> None:
+        heading = ""
+        for line in page.split("\n"):
+            match = _HEADING.fullmatch(line)
+            if match is not None:
+                heading = match[1]
+            elif line.startswith("## "):
+                heading = ""
+            elif heading and line.startswith("| `"):
+                self._take_row(heading, [cell.strip() for cell in _CELL.split(line)[1:-1]])
+
+    def _take_row(self, heading: str, cells: list[str]) -> None:
+        groups = {
+            "`event` of a line, by `type`": self.events,
+            "`event` of a comment, by `name`": self.comments,
+            "`primitive` of a lifecycle line": self.primitives,
+            "Objects inside events": self.shapes,
+        }
+        if heading in groups:
+            shape = {key: (kind.strip(), cells[0] == "`result`") for key, kind in _TYPED_KEY.findall(cells[2])}
+            for label in re.findall(r"`(\w+)`", cells[0]):
+                groups[heading][label] = shape
+        elif heading.startswith("`"):
+            key = _KEY.fullmatch(cells[0])
+            assert key is not None, cells
+            self.shapes.setdefault(heading.strip("`"), {})[key[1]] = (cells[1], key[2] is not None)
+
+    def faults(self, value: Any, kind: str, place: str) -> list[str]:
+        """Where a value is not what the pages say."""
+        if kind.startswith("("):
+            kind = kind[1:-1]
+        if kind.startswith("list of "):
+            if not isinstance(value, list):
+                return [f"{place}: {value!r} is no list"]
+            return [fault for i, item in enumerate(value) for fault in self.faults(item, kind[8:], f"{place}[{i}]")]
+        if kind.startswith("map of "):
+            if not isinstance(value, dict):
+                return [f"{place}: {value!r} is no map"]
+            return [fault for key in value for fault in self.faults(value[key], kind[7:], f"{place}.{key}")]
+        first, _, others = kind.partition(" or ")
+        if others:
+            found = self.faults(value, first, place)
+            return found and self.faults(value, others, place)
+        if first in _PLAIN:
+            return [] if _PLAIN[first](value) else [f"{place}: {value!r} is no {first}"]
+        shape = self.shapes.get(first) or self.comments.get(first)
+        assert shape is not None, f"{place}: the pages describe no `{first}`"
+        return self.shape_faults(value, shape, place)
+
+    def shape_faults(self, value: Any, shape: Shape, place: str) -> list[str]:
+        """Where an object has other keys or types than its table."""
+        if not isinstance(value, dict):
+            return [f"{place}: {value!r} is no object"]
+        undocumented = [f"{place}.{key} is not documented" for key in value.keys() - shape.keys()]
+        required = {key for key, (_, optional) in shape.items() if not optional}
+        missing = [f"{place}.{key} is documented and not there" for key in required - value.keys()]
+        wrong = [
+            f for key in value.keys() & shape.keys() for f in self.faults(value[key], shape[key][0], f"{place}.{key}")
+        ]
+        return undocumented + missing + wrong
+
+
+_PLAIN: dict[str, Callable[[Any], bool]] = {
+    "any": lambda _: True,
+    "object": lambda value: isinstance(value, dict),
+    "string": lambda value: isinstance(value, str),
+    "integer": lambda value: type(value) is int,
+    "number": lambda value: type(value) in (int, float),
+    "boolean": lambda value: type(value) is bool,
+    "null": lambda value: value is None,
+    "decimal": lambda value: isinstance(value, str) and re.fullmatch(r"-?\d+(\.\d+)?", value) is not None,
+}
+
+
+@pytest.fixture(scope="module")
+def documented() -> Documented:
+    return Documented()
+
+
+@pytest.fixture
+def logs(generate: ModuleType) -> Iterator[int]:
+    """A folder to run commands in, with the examples and two logs of rare things; how many logs these are."""
+    page = f"```bbox rare.bbox\n{RARITIES}```\n\n```bbox escaped.bbox\n{ESCAPED}```\n"
+    with generate.scratch(page):
+        yield sum(path.suffix in (".bbox", ".rlog") for path in Path().rglob("*"))
+
+
+@pytest.mark.requirement("CMD-02", "CMD-03")
+@pytest.mark.parametrize(
+    ("line", "schema"),
+    [
+        ("blackbox validate . --json", "blackbox.validate/1"),
+        ("blackbox stats . --json", "blackbox.stats/1"),
+        ("blackbox fix . --all --json", "blackbox.fix/1"),
+        ("blackbox explain --json", "blackbox.rule/1"),
+    ],
+)
+def test_json_lines_are_as_documented(
+    generate: ModuleType, documented: Documented, logs: int, line: str, schema: str
+) -> None:
+    printed = [json.loads(text) for text in generate.run(line).splitlines()]
+    assert len(printed) >= logs
+    for value in printed:
+        assert value["schema"] == schema
+        assert documented.faults(value, schema, schema) == []
+
+
+@pytest.mark.requirement("CMD-03")
+def test_errors_are_as_documented(generate: ModuleType, documented: Documented, logs: int) -> None:
+    for line, code in [
+        ("blackbox validate nowhere.bbox --json", 3),
+        ("blackbox stats nowhere.bbox --json", 3),
+        ("blackbox parse nowhere.bbox --json", 3),
+        ("blackbox stats --colour --json", 2),
+        ("blackbox fix rare.bbox --write --json", 2),
+        ("blackbox explain nothing --json", 2),
+    ]:
+        told = generate.run(line, code).splitlines()[0]
+        assert documented.faults(json.loads(told), "error", line) == []
+
+
+@pytest.mark.requirement("CMD-02")
+def test_parse_prints_one_array_of_documented_rows(generate: ModuleType, documented: Documented, logs: int) -> None:
+    keys: set[str] = set()
+    seen: dict[str, set[str]] = {"events": set(), "comments": set(), "primitives": set(), "result": set()}
+    for row in json.loads(generate.run("blackbox parse . --json")):
+        place = f"{row['file']}:{row['line']}"
+        keys |= row.keys()
+        assert documented.faults(row, "row", place) == []
+        assert event_faults(documented, row, place, seen) == []
+    assert documented.shapes["row"].keys() == keys
+    assert documented.events.keys() == seen["events"]
+    assert documented.comments.keys() == seen["comments"]
+    assert documented.primitives.keys() == seen["primitives"]
+    assert documented.shapes["result"].keys() == seen["result"]
+
+
+def event_faults(documented: Documented, row: dict[str, Any], place: str, seen: dict[str, set[str]]) -> list[str]:
+    """Where the `event` of a row is not what its table says; what was looked up goes to `seen`."""
+    event = row.get("event")
+    if event is None:
+        return [] if row["type"].startswith(("header_", "continuation", "unknown")) else [f"{place} has no event"]
+    if row["type"] == "comment":
+        seen["comments"].add(row["name"])
+        return documented.shape_faults(event, documented.comments[row["name"]], place)
+    seen["events"].add(row["type"])
+    seen["result"] |= (event.get("result") or {}).keys()
+    faults = documented.shape_faults(event, documented.events[row["type"]], place)
+    if "primitive" in event:
+        name = event["name"].partition("-")[0]
+        name = name if name in documented.primitives else "other"
+        seen["primitives"].add(name)
+        faults += documented.shape_faults(event["primitive"], documented.primitives[name], place)
+    return faults
+
+
+def test_types_of_rows_are_documented(generate: ModuleType, logs: int) -> None:
+    page = (CLI / "parse.md").read_text(encoding="utf-8")
+    types = {row["type"] for row in json.loads(generate.run("blackbox parse . --json"))}
+    assert len(types) == 24
+    assert [name for name in sorted(types) if f"`{name}`" not in page] == []

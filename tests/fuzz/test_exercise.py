@@ -1,0 +1,40 @@
+"""What the fuzzer and its kin have found, and the corpus they start from."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.fuzz.exercise import ROOT, exercise, logs, seeds
+
+FINDINGS = {
+    "todos without a state": b"td: buy milk\n",
+    "priorities without a rank": b"@assess \xe2\x86\x92 nothing urgent\n",
+    "alias that holds itself": b"---\na: &x [*x]\n---\n",
+    "character beyond Unicode": b'---\na: "\\UFFFFFFFF"\n---\n',
+    "number beyond all means": b"---\n%YAML 1." + b"1" * 5000 + b"\n---\n",
+    "nesting behind quoted brackets": b"---\na: " + b'["]",' * 3000 + b"\n---\n",
+    "id in a quoted question": b'q:"foo id=3 bar"\n',
+    "id of an unknown line": b"hello id=5\n",
+    "id where the name should be": b"t: id=5 x\n",
+    "id behind two equals signs": b't:a x=b="c id=5 d"\n',
+    "error with a backslash before its bracket": b"t:a \xe2\x86\x92 [err: C:\\]\n",
+    "one leading space": b" u: x\n",
+}
+
+
+@pytest.mark.parametrize("data", FINDINGS.values(), ids=FINDINGS.keys())
+@pytest.mark.requirement("PROOF-03")
+def test_finding_stays_mended(data: bytes) -> None:
+    exercise(data)
+
+
+@pytest.mark.parametrize("path", logs(), ids=lambda path: path.name)
+def test_every_log_of_the_repository_holds_the_promises(path: Path) -> None:
+    exercise(path.read_bytes())
+
+
+@pytest.mark.requirement("PROOF-03")
+def test_target_starts_from_a_corpus_and_a_dictionary() -> None:
+    assert len(seeds()) > 500
+    assert (ROOT / "tests" / "fuzz" / "fuzz_parse.py").is_file()
+    assert (ROOT / "tests" / "fuzz" / "bbox.dict").is_file()
