@@ -31,9 +31,7 @@ ID = re.compile(r"[A-Z]+-[0-9]{2}")
 BLOCK = re.compile(r"^\[\[requirement\]\][^\n]*\n", re.MULTILINE)
 ID_LINE = re.compile(r"""^id[ \t]*=[ \t]*["']([^"'\n]*)["']""", re.MULTILINE)
 STATUS_LINE = re.compile(r"""^(status[ \t]*=[ \t]*)(["'][^"'\n]*["'])""", re.MULTILINE)
-TESTS_LINE = re.compile(
-    r"""^(tests[ \t]*=[ \t]*)(\[(?:[\s,]|\#[^\n]*|"[^"\n]*"|'[^'\n]*')*\])""", re.MULTILINE
-)
+TESTS_LINE = re.compile(r"""^(tests[ \t]*=[ \t]*)(\[(?:[\s,]|\#[^\n]*|"[^"\n]*"|'[^'\n]*')*\])""", re.MULTILINE)
 
 LINK = "run `python tests/requirements_table.py --link`"
 
@@ -96,9 +94,7 @@ def decode(file: str, text: str) -> Table | Problem:
     except tomllib.TOMLDecodeError as error:
         return Problem(file, "file", f"is not TOML ({error})", "correct the syntax")
     except msgspec.ValidationError as error:
-        return Problem(
-            file, "file", f"does not have the shape of a table ({error})", "see README.md beside it"
-        )
+        return Problem(file, "file", f"does not have the shape of a table ({error})", "see README.md beside it")
 
 
 def check_tables(tables: Mapping[str, Table]) -> list[Problem]:
@@ -111,9 +107,7 @@ def check_tables(tables: Mapping[str, Table]) -> list[Problem]:
             problems += [Problem(file, entry.id, *fault) for fault in _faults(entry)]
             if entry.id in owner:
                 remedy = "give one of them the next free number of its area"
-                problems.append(
-                    Problem(file, entry.id, f"the id stands already in {owner[entry.id]}", remedy)
-                )
+                problems.append(Problem(file, entry.id, f"the id stands already in {owner[entry.id]}", remedy))
             owner.setdefault(entry.id, file)
     return problems
 
@@ -162,9 +156,7 @@ def scan(file: str, source: str) -> Scan:
     try:
         module = ast.parse(source, file)
     except (SyntaxError, ValueError) as error:
-        return Scan(
-            frozenset(), [], [Problem(file, "file", f"is not Python ({error})", "correct the syntax")]
-        )
+        return Scan(frozenset(), [], [Problem(file, "file", f"is not Python ({error})", "correct the syntax")])
     tests: set[str] = set()
     marks: list[Mark] = []
     problems: list[Problem] = []
@@ -182,15 +174,11 @@ def scan(file: str, source: str) -> Scan:
             ]
             if decorator.keywords or len(ids) != len(decorator.args) or not ids:
                 fault = f"the mark in line {decorator.lineno} does not list ids as plain strings"
-                problems.append(
-                    Problem(file, node_id, fault, 'write @pytest.mark.requirement("AREA-01", ...)')
-                )
+                problems.append(Problem(file, node_id, fault, 'write @pytest.mark.requirement("AREA-01", ...)'))
             marks += [Mark(identifier, node_id, decorator.lineno) for identifier in ids]
     for node in ast.walk(module):
         if isinstance(node, ast.Attribute) and _is_mark(node) and node not in placed:
-            fault = (
-                f"the requirement mark in line {node.lineno} is not a called decorator of a collected test"
-            )
+            fault = f"the requirement mark in line {node.lineno} is not a called decorator of a collected test"
             problems.append(Problem(file, "mark", fault, "put it, with its ids, on a test or a Test class"))
     return Scan(frozenset(tests), marks, problems)
 
@@ -280,9 +268,7 @@ def link(text: str, claims: Mapping[str, Iterable[str]]) -> str:
     linked = "".join(pieces)
     expected = [_linked(entry, claims.get(entry.id, ())) for entry in table.requirement]
     if msgspec.convert(tomllib.loads(linked), Table).requirement != expected:
-        raise ValueError(
-            "an entry is not laid out as README.md shows: id, status and tests each at a line's start"
-        )
+        raise ValueError("an entry is not laid out as README.md shows: id, status and tests each at a line's start")
     return linked
 
 
@@ -373,31 +359,22 @@ def link_all(root: Path = ROOT) -> list[str]:
 
 def summary(tables: Mapping[str, Table]) -> str:
     """Return the numbers per file and per part as a text table."""
-    files = {
-        Path(file).stem: Counter(entry.status for entry in table.requirement)
-        for file, table in tables.items()
-    }
+    files = {Path(file).stem: Counter(entry.status for entry in table.requirement) for file, table in tables.items()}
     entries = [entry for table in tables.values() for entry in table.requirement]
     parts = {part: Counter(entry.status for entry in entries if entry.part == part) for part in PARTS}
     total = {"total": Counter(entry.status for entry in entries)}
     lines: list[str] = []
     for title, rows in (("file", files), ("part", parts), ("", total)):
         lines.append(f"{title:<28}" + "".join(f"{status:>10}" for status in STATUSES))
-        lines += [
-            f"{name:<28}" + "".join(f"{row[status]:>10}" for status in STATUSES) for name, row in rows.items()
-        ]
+        lines += [f"{name:<28}" + "".join(f"{row[status]:>10}" for status in STATUSES) for name, row in rows.items()]
         lines.append("")
     return "\n".join(lines).rstrip("\n")
 
 
 def main(arguments: Sequence[str] | None = None, root: Path = ROOT) -> int:
     """Print the summary, after linking when asked to; 1 when something is wrong."""
-    parser = argparse.ArgumentParser(
-        description="Summarise the requirement tables, or link them to the tests."
-    )
-    parser.add_argument(
-        "--link", action="store_true", help="set status and tests of every entry from the marks"
-    )
+    parser = argparse.ArgumentParser(description="Summarise the requirement tables, or link them to the tests.")
+    parser.add_argument("--link", action="store_true", help="set status and tests of every entry from the marks")
     if parser.parse_args(arguments).link:
         try:
             changed = link_all(root)

@@ -399,9 +399,7 @@ def test_the_script_links_nothing_while_a_test_file_is_broken(
     assert (root / FILE).read_text(encoding="utf-8") == UNLINKED
 
 
-def test_the_script_reports_an_unknown_id_after_linking(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_script_reports_an_unknown_id_after_linking(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     root = checkout(tmp_path, UNLINKED, '@pytest.mark.requirement("GONE-01")\ndef test_one(): ...')
     assert main(["--link"], root) == 1
     assert "no table has this id" in capsys.readouterr().err

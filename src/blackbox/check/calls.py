@@ -5,16 +5,22 @@ from collections.abc import Callable
 from blackbox.check.findings import Finding
 from blackbox.check.rules import rule_named
 from blackbox.document.line import Line
+from blackbox.events.calls import Subagent
+from blackbox.events.lifecycle import Lifecycle, Rotate
 from blackbox.session.matching import Match, Matcher, Role
 from blackbox.syntax.kinds import Kind
 from blackbox.syntax.results import ResultKind
+
+#: Why a log that is named in another cannot be read, or None if it can (or is not ours to look for).
+LookUp = Callable[[str], str | None]
 
 
 class CallChecks:
     """Follows every call to its answer. Keeps open calls, and of answered ones a hash each."""
 
-    def __init__(self, add: Callable[[Finding], None], matcher: Matcher) -> None:
+    def __init__(self, add: Callable[[Finding], None], matcher: Matcher, look_up: LookUp) -> None:
         self._add = add
+        self._look_up = look_up
         self._matcher = matcher
         self._auto: dict[str, int] = {}
 
@@ -27,6 +33,24 @@ class CallChecks:
             self._add(rule_named("reused-id").finding(line.number, message))
         if line.kind is Kind.QUESTION and not match.is_open:
             self._answered(line, match.key)
+
+    def handlers(self) -> dict[Kind, Callable[[Line], None]]:
+        """What to call for which kind of line."""
+        return {Kind.SUBAGENT: self._reference, Kind.LIFECYCLE: self._reference}
+
+    def _reference(self, line: Line) -> None:
+        """A line that may name another log: a sub-agent's own, or the next part of this session."""
+        if "path=" not in line.source and line.name != "rotate":
+            return
+        event = line.event
+        name = None
+        if isinstance(event, Subagent):
+            name = event.path
+        elif isinstance(event, Lifecycle) and isinstance(event.primitive, Rotate):
+            name = event.primitive.file
+        reason = self._look_up(name) if name else None
+        if reason is not None:
+            self._add(rule_named("reference-missing").finding(line.number, f"{name}: {reason}"))
 
     def _orphan(self, line: Line, key: str) -> None:
         if line.kind is Kind.TOOL_PROGRESS:

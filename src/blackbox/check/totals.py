@@ -50,10 +50,10 @@ class TotalChecks:
         return {Kind.COMMENT: self._comment, Kind.AGENT: self._agent, Kind.LIFECYCLE: self._lifecycle}
 
     def _comment(self, line: Line) -> None:
-        if not _DATA_COMMENT.match(line.source):
-            return
         source = line.source
         if source.startswith(_PLAIN_METRICS) and self._plain_metrics(source[len("# metrics ") :], line):
+            return
+        if not _DATA_COMMENT.match(source):
             return
         event = line.event
         if isinstance(event, Metrics):
@@ -123,7 +123,7 @@ class TotalChecks:
             self._spent(line, primitive.cost)
 
     def _spent(self, line: Line, cost: decimal.Decimal | None) -> None:
-        if cost is None or self._budget is None or self._overrun or cost <= self._budget:
+        if self._budget is None or cost is None or self._overrun or cost <= self._budget:
             return
         self._overrun = True
         message = f"${cost} spent of a budget of ${self._budget}"

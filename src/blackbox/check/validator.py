@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 
 import msgspec
 
-from blackbox.check.calls import CallChecks
+from blackbox.check.calls import CallChecks, LookUp
 from blackbox.check.findings import Finding, Findings, Severity
 from blackbox.check.flight import FlightChecks
 from blackbox.check.header import check_header
@@ -46,6 +46,10 @@ class Report(msgspec.Struct, frozen=True):
         return kept + sum(count for rule, count in self.left_out.items() if rules[rule].severity is severity)
 
 
+def _look_nowhere(_name: str) -> str | None:
+    return None
+
+
 class Validator:
     """Feed it the blocks of a log in order, then ask for the report.
 
@@ -53,7 +57,7 @@ class Validator:
     lines, and a line is parsed only as far as one of the checks needs.
     """
 
-    def __init__(self, *, kept_per_rule: int | None = None) -> None:
+    def __init__(self, *, kept_per_rule: int | None = None, look_up: LookUp = _look_nowhere) -> None:
         self._scanner = Scanner()
         self._findings = Findings(kept_per_rule)
         self._counting = Counting()
@@ -61,7 +65,7 @@ class Validator:
         self._matcher = Matcher()
         self._text = TextChecks(add)
         self._lines = LineChecks(add)
-        self._calls = CallChecks(add, self._matcher)
+        self._calls = CallChecks(add, self._matcher, look_up)
         self._steps = StepChecks(add, self._counting)
         self._totals = TotalChecks(add)
         self._flight = FlightChecks(add)
@@ -83,7 +87,7 @@ class Validator:
                 handlers[kind].append(self._check_call)
             elif kind in _MESSAGES or kind in (Kind.MODE, Kind.LIFECYCLE, Kind.PHASE):
                 handlers[kind].append(self._check_metadata)
-        for checks in (self._lines, self._flight, self._totals):
+        for checks in (self._lines, self._calls, self._flight, self._totals):
             for kind, handle in checks.handlers().items():
                 handlers[kind].append(handle)
         return handlers
@@ -248,17 +252,22 @@ def validate(document: Document) -> list[Finding]:
     return validate_bytes(document.emit()).findings
 
 
-def validate_bytes(data: bytes) -> Report:
+def validate_bytes(data: bytes, *, look_up: LookUp = _look_nowhere) -> Report:
     """The full report of a log in memory."""
-    validator = Validator()
+    validator = Validator(look_up=look_up)
     for start in range(0, len(data), BLOCK_SIZE):
         validator.feed(data[start : start + BLOCK_SIZE])
     return validator.finish()
 
 
-def validate_blocks(blocks: Iterable[bytes], *, kept_per_rule: int | None = KEPT_PER_RULE) -> Report:
-    """The report of a log that comes in blocks, in bounded memory."""
-    validator = Validator(kept_per_rule=kept_per_rule)
+def validate_blocks(
+    blocks: Iterable[bytes], *, kept_per_rule: int | None = KEPT_PER_RULE, look_up: LookUp = _look_nowhere
+) -> Report:
+    """The report of a log that comes in blocks, in bounded memory.
+
+    `look_up` tells why a log named in this one cannot be read; `session.load.look_beside` makes one for a file.
+    """
+    validator = Validator(kept_per_rule=kept_per_rule, look_up=look_up)
     for block in blocks:
         validator.feed(block)
     return validator.finish()

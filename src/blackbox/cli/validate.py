@@ -18,6 +18,7 @@ from blackbox.check.statistics import Statistics
 from blackbox.check.validator import Report, validate_blocks
 from blackbox.cli import inputs, output
 from blackbox.errors import BlackboxError
+from blackbox.session.load import look_beside
 
 SCHEMA = "blackbox.validate/1"
 #: Below this, starting processes costs more than it saves.
@@ -92,7 +93,9 @@ def validate_one(name: str, *, show_progress: bool = False) -> Outcome:
         blocks = inputs.read_blocks(name)
         if show_progress and size >= _WORTH_PROGRESS:
             blocks = _with_progress(blocks, size)
-        return Outcome(name, validate_blocks(blocks))
+        if name == inputs.STDIN:
+            return Outcome(name, validate_blocks(blocks))
+        return Outcome(name, validate_blocks(blocks, look_up=look_beside(name)))
     except BlackboxError as error:
         return Outcome(name, None, error.code, error.message, error.remedy)
 

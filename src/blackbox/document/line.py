@@ -1,6 +1,5 @@
 """One entry of a log: a physical line and the continuations below it, parsed as far as someone asks."""
 
-import functools
 import re
 from typing import NamedTuple
 
@@ -31,11 +30,8 @@ class Element(NamedTuple):
 
 
 _TEXT_STARTS = {kind: len(prefix) for kind, prefix in PREFIXES.items()}
-#: A whole prefix with its name, if it takes one, and nothing in it that opens a quote, a list or a result.
-_HEAD = re.compile(r"o:|[^ \t\r→\"\[{\\]*[^ \t\r→\"\[{\\:]")
-_LONG = 80
-_COMMENT, _OBSERVATION = Kind.COMMENT, Kind.OBSERVATION
-_LEADING_ID = CALL_LIKE - {Kind.RECALL, Kind.QUESTION} | {Kind.LIFECYCLE}
+_LEADING_ID = re.compile(r'(?:(?:t[!~]?|[csxp]):[^ \t\r→"\[{\\]+|o:) id=([\w-]++)(?= |\Z)')
+_COMMENT = Kind.COMMENT
 
 
 class Line(msgspec.Struct, eq=False, gc=False):
@@ -119,15 +115,12 @@ class Line(msgspec.Struct, eq=False, gc=False):
     @property
     def id(self) -> str | None:
         """The `id=` of the line."""
-        source, kind = self.source, self.kind
-        space = source.find(" ")
-        # The usual place is right behind the name. `t: id=5` has no name, unless that is what `id=5` is.
-        if source.startswith("id=", space + 1) and kind in _LEADING_ID:
-            end = source.find(" ", space + 1)
-            value = source[space + 4 :] if end < 0 else source[space + 4 : end]
-            if value.replace("_", "").isalnum() and (source[space - 1] != ":" or kind is _OBSERVATION):
-                return value
-        if "id=" not in source or kind is _COMMENT:
+        source = self.source
+        # The usual place is right behind the name.
+        match = _LEADING_ID.match(source)
+        if match is not None:
+            return match[1]
+        if "id=" not in source or self.kind is _COMMENT:
             return None
         return self.head.metadata.get("id")
 
@@ -170,11 +163,6 @@ class Line(msgspec.Struct, eq=False, gc=False):
     def elements(self) -> list[Element]:
         """Every part of the entry with its place: prefix, name, arguments, metadata, result, comment, text."""
         return _elements(self)
-
-
-@functools.lru_cache(maxsize=1024)
-def _is_whole(head: str) -> bool:
-    return len(head) < _LONG and _HEAD.fullmatch(head) is not None
 
 
 def _dedent(source: str) -> str:

@@ -1,6 +1,7 @@
 """Sessions on disk: a log, the parts it was rotated into, and the logs of its sub-agents. The only I/O here."""
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -37,6 +38,17 @@ def load_session(path: str | os.PathLike[str]) -> Session:
     document = read_document(first)
     resolved = first.resolve()
     return _Loader(resolved.parent).load(_Part(resolved, document), ())
+
+
+def look_beside(path: str | os.PathLike[str]) -> Callable[[str], str | None]:
+    """A function that tells why a log named in the one at `path` cannot be read; None if it can, or is not local."""
+    root = Path(path).resolve().parent
+    loader = _Loader(root)
+
+    def look_up(name: str) -> str | None:
+        return None if has_scheme(name) else loader.why_missing(root, name)
+
+    return look_up
 
 
 class _Loader:
@@ -93,6 +105,15 @@ class _Loader:
             return f"more than {MAX_DEPTH} sub-agents deep"
         part = _read(path)
         return part if isinstance(part, str) else self.load(part, family)
+
+    def why_missing(self, folder: Path, name: str) -> str | None:
+        """Why the file a log means by `name` cannot be read, without reading it."""
+        path = self._resolve(folder, name)
+        if isinstance(path, str):
+            return path
+        if not path.exists():
+            return "no such file"
+        return None if os.access(path, os.R_OK) else "permission denied"
 
     def _resolve(self, folder: Path, name: str) -> Path | str:
         """The file a log means by `name`, or why it is not followed."""

@@ -6,12 +6,13 @@ be followed in memory that grows with its ids alone.
 
 import enum
 from collections.abc import Callable
-from typing import NamedTuple
+
+import msgspec
 
 from blackbox.document.line import Line
 from blackbox.syntax.kinds import Kind
 from blackbox.syntax.quick import Head
-from blackbox.syntax.results import OPEN_RESULTS, ResultKind
+from blackbox.syntax.results import OPEN_RESULTS, ResultKind, quick_kind
 
 
 class Role(enum.Enum):
@@ -25,7 +26,7 @@ class Role(enum.Enum):
     ORPHAN = "orphan"
 
 
-class Match(NamedTuple):
+class Match(msgspec.Struct, frozen=True, gc=False):
     """A line's call: `key` is the same for all lines of one call; `is_open` says whether an answer is still due."""
 
     role: Role
@@ -33,7 +34,7 @@ class Match(NamedTuple):
     is_open: bool
 
 
-class OpenCall(NamedTuple):
+class OpenCall(msgspec.Struct, frozen=True, gc=False):
     """A call whose answer is still due."""
 
     kind: Kind
@@ -86,7 +87,7 @@ class Matcher:
         return key in self.open or key in self._aliases or hash(key) in self._seen
 
     def _call(self, line: Line, head: Head) -> Match:
-        kind = line.result_kind
+        kind = _result_kind(line, head)
         is_open = kind in OPEN_RESULTS or (kind is None and line.kind is not _TOOL and line.kind is not _MCP)
         name = head.metadata.get("id")
         # Most calls have an id of their own; spans are among the seen ones too, so an unseen id is no alias either.
@@ -160,7 +161,7 @@ class Matcher:
             return Match(_ORPHAN, head.metadata.get("id") or "", False)
         if head.result_start < 0:
             return Match(_PROGRESS, key, key in self.open)
-        is_open = line.result_kind in OPEN_RESULTS
+        is_open = _result_kind(line, head) in OPEN_RESULTS
         if key in self.open and not is_open:
             self._close(key)
         return Match(_ANSWER, key, is_open)
@@ -195,6 +196,12 @@ def _name_alias(line: Line, head: Head) -> str:
     """What joins the lines of a call without id and span: its thread and name, apart for each family of calls."""
     family = "t" if line.kind in _TOOLS else line.kind.value
     return f"\0{family}\0{head.metadata.get('tid', '1')}\0{head.name}"
+
+
+def _result_kind(line: Line, head: Head) -> ResultKind | None:
+    """`Line.result_kind` for a head that is at hand."""
+    start = head.result_start
+    return None if start < 0 else quick_kind(line.source[start:], escaped=line.escaped)
 
 
 def _auto_choice(line: Line) -> bool:

@@ -43,6 +43,7 @@ from blackbox.session.usage import (
 from blackbox.syntax.header import Header
 from blackbox.syntax.kinds import Kind
 
+_MESSAGES = (Kind.USER, Kind.AGENT, Kind.THINKING)
 _CALLS = (Kind.TOOL, Kind.MCP, Kind.SUBAGENT)
 
 
@@ -90,6 +91,22 @@ class Session(Marks):
     def lines(self) -> list[Line]:
         """The entries of all parts, in order."""
         return self._lines.all
+
+    @functools.cached_property
+    def messages(self) -> dict[str, Line]:
+        """The messages that have an id, by it; of equal ids the first."""
+        found: dict[str, Line] = {}
+        for line in self.lines:
+            if line.kind in _MESSAGES and line.id:
+                found.setdefault(line.id, line)
+        return found
+
+    def message_thread(self, line: Line) -> tuple[Line, ...]:
+        """The messages that lead to this one by `parent=`, the first of the thread first, this one last."""
+        thread = [line]
+        while (parent := self.messages.get(thread[-1].meta.parent or "")) is not None and parent not in thread:
+            thread.append(parent)
+        return tuple(reversed(thread))
 
     def part_of(self, line: Line) -> int:
         """Which part a line stands in, counted from 0."""

@@ -4,7 +4,8 @@ String methods instead of regular expressions, since a long log goes through her
 """
 
 import re
-from typing import NamedTuple
+
+import msgspec
 
 from blackbox.syntax.kinds import NAMED, PREFIXES, Kind
 from blackbox.syntax.metadata import is_known
@@ -20,7 +21,7 @@ _KEYS = frozenset({"id", "step", "ts", "tid", "span", "parent", "latency_ms", "a
 _ARGUMENT = re.compile(r"[A-Za-z_][\w.\-]*")
 
 
-class Head(NamedTuple):
+class Head(msgspec.Struct, frozen=True, gc=False):
     """What a scan needs of a call line: its name, its metadata, and where its result starts (-1 without one)."""
 
     name: str

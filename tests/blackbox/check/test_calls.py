@@ -41,7 +41,7 @@ def test_progress_between_start_and_end(name: str) -> None:
     assert found(f"t!:test {name} → [running]\nt~:test {name} half\nt:test {name} → [ok]\n") == []
 
 
-@pytest.mark.requirement("VALID-13", "STREAM-05")
+@pytest.mark.requirement("VALID-13")
 def test_call_that_never_got_its_result() -> None:
     body = "t!:test id=c1 → [running]\nt!:build x → [running]\nc:ci.run id=c3 → [pending]\n"
     assert found(body) == [
@@ -97,7 +97,6 @@ def test_subagent_that_reported_back(end: str) -> None:
     assert found(f'x:explore id=s1 "find" → [started]\n{end}\n') == []
 
 
-@pytest.mark.requirement("QUEST-02")
 def test_question_that_was_never_answered() -> None:
     assert found('q: id=q1 "Which?" → [pending]\n') == [info("C006", 1, "question `q1` was never answered")]
 

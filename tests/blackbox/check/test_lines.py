@@ -9,7 +9,7 @@ from tests.blackbox.syntax.soup import line_of
 SHA = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
 
 
-@pytest.mark.requirement("VALID-06", "LAYOUT-08")
+@pytest.mark.requirement("VALID-06")
 def test_unknown_line_shows_how_it_starts() -> None:
     assert found("The build finished.\n") == [warning("L001", 1, "no known prefix: The build finished.")]
 
@@ -23,7 +23,7 @@ def test_stray_continuation_below_a_blank_line() -> None:
     assert found("a: One\n\n  two\n\tthree\n") == [warning("L002", 3, message), warning("L002", 4, message)]
 
 
-@pytest.mark.requirement("VALID-17", "ARGS-10")
+@pytest.mark.requirement("VALID-17")
 def test_ascii_arrow_on_a_call_line() -> None:
     expected = warning("L003", 1, "`->` does not mark a result; `→` does", 10, 12)
     assert found("t:read a -> [3 lines]\n") == [expected]

@@ -73,7 +73,6 @@ def test_call_with_a_span_alone_has_no_call_id() -> None:
     assert calls("t!:test span=s1 → [running]\nt:test span=s1 → [ok]\n") == (1, 0, {"test": 1})
 
 
-@pytest.mark.requirement("OBS-02")
 def test_deferred_result_is_no_call() -> None:
     statistics = counted("t:test id=c1 → [running]\no: id=c1 partial=x\no: id=c1 → [ok]\n")
     assert (statistics.tool_calls, statistics.observations, statistics.call_ids) == (1, 2, 1)

@@ -93,7 +93,6 @@ def test_elapsed_time_in_another_form() -> None:
         ("latency_ms=" + "9" * 19, "a whole number"),
     ],
 )
-@pytest.mark.requirement("META-13")
 def test_metadata_of_another_type(pair: str, wanted: str) -> None:
     assert found(f"t:build x {pair} → [ok]\n") == [warning("S006", 1, f"`{pair}` is not {wanted}")]
 

@@ -58,7 +58,6 @@ def test_bad_bytes_in_the_header() -> None:
     assert error("T003", 5, "bytes e4 are not UTF-8", 10, 11) in validate_bytes(data).findings
 
 
-@pytest.mark.requirement("BYTES-06")
 def test_nul_bytes_are_counted() -> None:
     assert found("u: a\0b\0\n") == [error("T005", 1, "2 NUL byte(s)", 5, 6)]
 
@@ -68,7 +67,7 @@ def test_nul_byte_in_the_header() -> None:
     assert error("T005", 5, "1 NUL byte(s)", 12, 13) in validate_bytes(data).findings
 
 
-@pytest.mark.requirement("FLOW-04", "BYTES-04")
+@pytest.mark.requirement("FLOW-04")
 def test_missing_final_newline() -> None:
     assert found("u: One\nu: Two") == [info("T004", 2, "the last line has no line feed")]
 
