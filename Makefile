@@ -59,8 +59,8 @@ format: $(STAMP) ## Rewrite files into the project's format
 docs: $(STAMP) ## Write the generated pages anew
 	@$(BIN)/python docs/generate.py
 
-bench: $(STAMP) ## Measure speed and memory beside other readers
-	@$(BIN)/python bench/run.py
+bench: $(STAMP) ## Measure speed and memory beside other readers; ARGS=--readme publishes the tables
+	@$(BIN)/python bench/run.py $(ARGS)
 
 fuzz: $(STAMP) ## Feed random bytes to the parser for FUZZ_SECONDS (600)
 	@$(BIN)/pip install --quiet --constraint constraints.txt --no-build-isolation --editable '.[fuzz]'

@@ -74,6 +74,7 @@ def test_tables_are_well_formed() -> None:
     assert not problems, told(problems)
 
 
+@pytest.mark.requirement("GROUND-06")
 def test_tables_and_marks_agree() -> None:
     problems = check_links(read_tables()[0], read_scans())
     assert not problems, told(problems)

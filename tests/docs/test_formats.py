@@ -55,7 +55,7 @@ def agree(expected: Any, found: Any) -> bool:
 
 
 @pytest.mark.parametrize("example", examples(), ids=lambda example: example.name)
-@pytest.mark.requirement("PROOF-04")
+@pytest.mark.requirement("PROOF-04", "GROUND-09", "EXAMPLE-07")
 def test_example_reads_as_the_page_says(example: Example) -> None:
     document = blackbox.parse(example.log)
     assert document.emit() == example.log.encode()

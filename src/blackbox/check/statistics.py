@@ -9,6 +9,7 @@ import msgspec
 from blackbox.document.line import Line
 from blackbox.session.matching import Match, Role
 from blackbox.syntax.kinds import Kind
+from blackbox.syntax.quick import Head
 
 
 class Statistics(msgspec.Struct):
@@ -110,17 +111,17 @@ class Counting:
         """Count the continuation lines of an entry."""
         self._continuations += len(line.more or ())
 
-    def call(self, line: Line, match: Match) -> None:
+    def call(self, kind: Kind, head: Head, match: Match) -> None:
         """Count a new call; `match` says whether its id is new too."""
-        field = _CALL_FIELDS.get(line.kind)
+        field = _CALL_FIELDS.get(kind)
         if field is None:
-            if line.kind is Kind.QUESTION:
+            if kind is Kind.QUESTION:
                 self._calls["questions"] += 1
             return
         self._calls[field] += 1
         if field == "tool_calls":
-            self._tools[line.head.name] += 1
-        if match.role is _NEW and line.head.metadata.get("id"):
+            self._tools[head.name] += 1
+        if match.role is _NEW and head.metadata.get("id"):
             self._calls["call_ids"] += 1
 
     def step(self, step: int) -> None:

@@ -12,7 +12,26 @@ from blackbox.document.line import Line
 from blackbox.syntax.metadata import LEVELS
 from blackbox.syntax.values import attempt, integer, timestamp
 
+#: A sign that a value may not have its type; only then is the line taken apart.
+_DOUBTFUL = re.compile(
+    r"(?:latency_ms|tokens_[^ \t\r=]+)=(?!\d{1,18}(?:[ \t\r→]|\Z))"
+    r"|attempt=(?!\d{1,9}(?:/\d{1,9})?(?:[ \t\r→]|\Z))|level=(?!(?:debug|info|warn|error)(?:[ \t\r→]|\Z))",
+    re.ASCII,
+)
+#: The seconds of a timestamp in UTC: what may differ within a minute that is known to be valid.
+_IN_MINUTE = re.compile(r"[0-5]\d(?:\.\d{1,9})?Z", re.ASCII)
 _WHOLE_NUMBERS = re.compile(r"latency_ms|tokens_\w+")
+
+
+def _is_later_in_minute(time: str, last: str) -> bool:
+    """Whether a timestamp is of the same form and minute as a valid one in UTC, and not before it."""
+    return (
+        time > last
+        and time[:17] == last[:17]
+        and len(time) == len(last)
+        and last[-1:] == "Z"
+        and _IN_MINUTE.fullmatch(time, 17) is not None
+    )
 
 
 class StepChecks:
@@ -23,7 +42,8 @@ class StepChecks:
         self._counting = counting
         self._last_step: int | None = None
         self._last_step_text = self._last_time_text = ""
-        self._last_times: dict[str, tuple[str, dt.datetime]] = {}
+        #: The last timestamps of the threads beside the main one.
+        self._last_times: dict[str, str] = {}
         #: The steps that occurred, as ranges: their first and last steps, both ascending.
         self._firsts: list[int] = []
         self._lasts: list[int] = []
@@ -32,17 +52,21 @@ class StepChecks:
         self.on_time: Callable[[Line, dt.datetime], None] = lambda _line, _time: None
 
     def line(self, line: Line, metadata: dict[str, str]) -> None:
-        """Check the step and the time of one line. Many lines share those of the line before."""
-        text = metadata.get("step")
-        if text is not None and text != self._last_step_text:
-            self._last_step_text = text
-            self._step(line, text)
-        text = metadata.get("ts")
-        if text is not None:
-            if text == self._last_time_text and "tid" not in metadata:
-                self._counting.statistics.timestamps += 1
-            else:
-                self._time(line, text, metadata.get("tid", "1"))
+        """Check the step and the time of one line."""
+        self.place(line, metadata.get("step"), metadata.get("ts"), metadata.get("tid", "1"))
+
+    def place(self, line: Line, step: str | None, time: str | None, thread: str) -> None:
+        """The same for values at hand. Many lines share those of the line before, or are of the same minute."""
+        if step is not None and step != self._last_step_text:
+            self._last_step_text = step
+            self._step(line, step)
+        if time is None:
+            return
+        if thread == "1" and (time == self._last_time_text or _is_later_in_minute(time, self._last_time_text)):
+            self._counting.statistics.timestamps += 1
+            self._last_time_text = time
+        else:
+            self._time(line, time, thread)
 
     def metrics_step(self, step: int, number: int) -> None:
         """Metrics that name a step: it has to occur somewhere."""
@@ -91,18 +115,19 @@ class StepChecks:
             self._add(rule_named("bad-timestamp").finding(line.number, f"`ts={text}` is not an ISO 8601 instant"))
             return
         self._counting.statistics.timestamps += 1
-        last = self._last_times.get(thread)
-        if last is not None and time < last[1]:
-            message = f"{text} comes after {last[0]}"
-            self._add(rule_named("time-goes-back").finding(line.number, message))
-        self._last_times[thread] = (text, time)
+        last_text = self._last_time_text if thread == "1" else self._last_times.get(thread, "")
+        last = timestamp(last_text)
+        if last is not None and time < last:
+            self._add(rule_named("time-goes-back").finding(line.number, f"{text} comes after {last_text}"))
         if thread == "1":
             self._last_time_text = text
+        else:
+            self._last_times[thread] = text
         self.on_time(line, time)
 
     def values(self, line: Line) -> None:
         """Check the types of a line's metadata values."""
-        if "=" not in line.source:
+        if not _DOUBTFUL.search(line.source):
             return
         for key, value in line.head.metadata.items():
             if _WHOLE_NUMBERS.fullmatch(key):

@@ -12,7 +12,7 @@ from blackbox.events.lifecycle import Checkpoint, End, Lifecycle, Start
 from blackbox.events.messages import Message
 from blackbox.syntax.header import Header
 from blackbox.syntax.kinds import Kind
-from blackbox.syntax.values import integer, money
+from blackbox.syntax.values import money
 
 _SUSPECT = re.compile(
     r'(?<![^ \t])(?:(?:prompt|completion|cached)(?:_tokens)?=(?!"?\d{1,18}"?(?![^ \t\r]))'
@@ -20,8 +20,12 @@ _SUSPECT = re.compile(
     re.ASCII,
 )
 _DATA_COMMENT = re.compile(r"#[ \t]*(?:metrics\b|budget:|tokens|tools=|redactions=)")
-_PLAIN_METRICS = "# metrics step="
-_PLAIN_NAMES = frozenset({"step", "prompt_tokens", "completion_tokens", "cached_tokens", "cost_usd"})
+#: Metrics as most writers log them; any other order, name or form is left to the full parser.
+_PLAIN_METRICS = re.compile(
+    r"# metrics step=(\d{1,18}) prompt_tokens=(\d{1,18}) completion_tokens=(\d{1,18})(?: cached_tokens=\d{1,18})?"
+    r"(?: cost_usd=(\d{1,12}(?:\.\d{1,12})?))?\Z",
+    re.ASCII,
+)
 #: Steps are rounded one by one, so a sum may pass the total by this much without contradicting it.
 _CENT = decimal.Decimal("0.01")
 
@@ -51,7 +55,9 @@ class TotalChecks:
 
     def _comment(self, line: Line) -> None:
         source = line.source
-        if source.startswith(_PLAIN_METRICS) and self._plain_metrics(source[len("# metrics ") :], line):
+        match = _PLAIN_METRICS.match(source)
+        if match is not None:
+            self._plain_metrics(match, line)
             return
         if not _DATA_COMMENT.match(source):
             return
@@ -76,26 +82,15 @@ class TotalChecks:
             self._inline_step = line.step
             self._metrics(line, event.metrics)
 
-    def _plain_metrics(self, words: str, line: Line) -> bool:
-        """Count metrics of plain `key=number` words under their long names; False leaves them to the full parser."""
-        found: dict[str, str] = {}
-        for word in words.split(" "):
-            key, _, value = word.partition("=")
-            if key not in _PLAIN_NAMES or key in found or not (value.isdigit() or key == "cost_usd"):
-                return False
-            found[key] = value
-        step = integer(found.get("step"))
-        prompt, completion = integer(found.get("prompt_tokens", "0")), integer(found.get("completion_tokens", "0"))
-        cost = money(found.get("cost_usd", "0"))
-        if step is None or prompt is None or completion is None or cost is None:
-            return False
-        self.on_metrics(step, line.number)
-        if step != self._inline_step:
-            self._tokens += prompt + completion
-            if "cost_usd" in found:
-                self._cost += cost
+    def _plain_metrics(self, match: re.Match[str], line: Line) -> None:
+        """Count metrics in the usual order and form, read by one pattern."""
+        step, prompt, completion, cost = match.groups()
+        self.on_metrics(int(step), line.number)
+        if int(step) != self._inline_step:
+            self._tokens += int(prompt) + int(completion)
+            if cost is not None:
+                self._cost += decimal.Decimal(cost)
                 self._spent(line, self._cost)
-        return True
 
     def _metrics(self, line: Line, metrics: Metrics) -> None:
         bad = _SUSPECT.search(line.source, max(line.parts.metrics_start, 0))

@@ -175,18 +175,19 @@ class Validator:
         self._check_rarities(batch, traits)
 
     def _check_call(self, line: Line) -> None:
-        kind, head, flight = line.kind, line.head, self._flight
-        match = self._matcher.feed(line)
+        kind, head, flight = line.kind, line.brief_head, self._flight
+        match = self._matcher.feed(line, head)
         if match is not None:
             role = match.role
             if role is _NEW or role is _REUSED:
-                self._counting.call(line, match)
+                self._counting.call(kind, head, match)
             if role is _ORPHAN or role is _REUSED or kind is _QUESTION:
                 self._calls.line(line, match)
             if kind is _SUBAGENT or flight.explorers:
                 flight.matched(line, match)
-        if head.metadata:
-            self._steps.line(line, head.metadata)
+        metadata = head.metadata
+        if metadata:
+            self._steps.line(line, metadata)
         if line.source.count('"') % 2:
             self._lines.quotes(line)
         if kind in NAMED and (kind is _MCP or not head.name):
@@ -195,10 +196,17 @@ class Validator:
             flight.tool(line)
 
     def _check_metadata(self, line: Line) -> None:
-        if "=" in line.source:
-            metadata = line.head.metadata
-            if metadata:
-                self._steps.line(line, metadata)
+        source = line.source
+        if "step=" not in source and "ts=" not in source:
+            return
+        start = source.rfind(" step=")
+        match = _STEP_AND_TIME.match(source, start) if start > 0 and line.kind in _MESSAGES else None
+        if match is not None and "tid=" not in source:
+            self._steps.place(line, match[1], match[2], "1")
+            return
+        metadata = line.head.metadata
+        if metadata:
+            self._steps.line(line, metadata)
 
     def _check_rarities(self, batch: list[Line], traits: "Traits") -> None:
         """The checks that only some blocks need, each over the whole batch."""
@@ -219,6 +227,8 @@ class Validator:
                     check(line)
 
 
+#: The usual end of a message. What stands before it in the run of metadata changes neither step nor time.
+_STEP_AND_TIME = re.compile(r" step=([^ \t\r\"\\]+) ts=([^ \t\r\"\\]+)\Z")
 _MESSAGES = (Kind.USER, Kind.AGENT, Kind.THINKING, Kind.TODOS)
 #: Each starts with a literal, which is what makes a search over a block cheap.
 _DOUBTFUL = (

@@ -94,6 +94,15 @@ class Line(msgspec.Struct, eq=False, gc=False):
         return head
 
     @property
+    def brief_head(self) -> Head:
+        """The head without metadata behind the result that neither joins the line with others nor dates it."""
+        if self._head is None and self.kind in CALL_LIKE:
+            head = call_head(self.kind, self.source, brief=True)
+            if head is not None:
+                return head
+        return self.head
+
+    @property
     def event(self) -> Event:
         """What the line says, typed."""
         if self._event is None:
@@ -103,13 +112,8 @@ class Line(msgspec.Struct, eq=False, gc=False):
     @property
     def text(self) -> str:
         """Everything behind the prefix as it stands, continuations included."""
-        source = self.source
-        start = _TEXT_STARTS.get(self.kind, 0)
-        if start:
-            start += source[0] == " "
-            # Behind the usual single space nothing is left to strip, and no second copy is made.
-            start += source[start : start + 1] == " "
-        text = source[start:].strip(" \t\r")
+        # Stripped before the prefix is cut off: one leading space is not part of it.
+        text = self.source.strip(" \t\r")[_TEXT_STARTS.get(self.kind, 0) :].lstrip(" \t\r")
         return "\n".join([text, *self.continuations]) if self.more else text
 
     @property

@@ -3,7 +3,7 @@
 from blackbox.document.line import Line
 from blackbox.syntax import header as headers
 from blackbox.syntax.header import Header
-from blackbox.syntax.kinds import BY_TWO, Kind, classify
+from blackbox.syntax.kinds import BY_THREE, BY_TWO, Kind, classify
 
 BOM = b"\xef\xbb\xbf"
 
@@ -96,10 +96,10 @@ class Scanner:
         last = self._open
         number = self.line_count
         escaped = self._escaped
-        by_two, continuation, blank = BY_TWO, Kind.CONTINUATION, Kind.BLANK
+        by_two, by_three, continuation, blank = BY_TWO, BY_THREE, Kind.CONTINUATION, Kind.BLANK
         for source in sources:
             number += 1
-            kind = by_two.get(source[:2]) or classify(source)
+            kind = by_two.get(source[:2]) or by_three.get(source[:3]) or classify(source)
             if kind is continuation:
                 if last is not None and last.kind is not blank and last.kind is not continuation:
                     if last.more is None:

@@ -77,10 +77,13 @@ class Matcher:
             Kind.RECALL: self._named,
         }
 
-    def feed(self, line: Line) -> Match | None:
-        """The match of one line; None for lines that neither make nor answer a call."""
+    def feed(self, line: Line, head: Head | None = None) -> Match | None:
+        """The match of one line; None for lines that neither make nor answer a call.
+
+        Who has the line's (brief) head at hand already may pass it on.
+        """
         handler = self._handlers.get(line.kind)
-        return handler(line, line.head) if handler is not None else None
+        return handler(line, head or line.brief_head) if handler is not None else None
 
     def knows(self, key: str) -> bool:
         """Whether a call with this id or span has been seen."""

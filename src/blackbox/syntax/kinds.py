@@ -79,7 +79,7 @@ SILENT = frozenset({Kind.BLANK, Kind.CONTINUATION, Kind.UNKNOWN, Kind.COMMENT})
 #: The first two characters settle most lines; `_classify_rest` looks at the others.
 BY_TWO: dict[str, Kind] = {prefix: kind for kind, prefix in PREFIXES.items() if len(prefix) == 2}
 BY_TWO |= {"# ": Kind.COMMENT, "  ": Kind.CONTINUATION, "\r": Kind.BLANK, "": Kind.BLANK}
-_BY_THREE: dict[str, Kind] = {prefix: kind for kind, prefix in PREFIXES.items() if len(prefix) == 3}
+BY_THREE: dict[str, Kind] = {prefix: kind for kind, prefix in PREFIXES.items() if len(prefix) == 3}
 _LIFECYCLE = re.compile(r"@(?:(phase)(?![\w-])|[A-Za-z])")
 
 
@@ -89,7 +89,7 @@ def classify(source: str) -> Kind:
 
 
 def _classify_rest(source: str) -> Kind:
-    kind = _BY_THREE.get(source[:3])
+    kind = BY_THREE.get(source[:3])
     if kind is not None:
         return kind
     first = source[0]

@@ -29,11 +29,18 @@ class Head(msgspec.Struct, frozen=True, gc=False):
     result_start: int
 
 
-def call_head(kind: Kind, source: str) -> Head | None:
-    """The head of a call line made of plain words, cleanly quoted values and a spaced arrow."""
+def call_head(kind: Kind, source: str, *, brief: bool = False) -> Head | None:
+    """The head of a call line made of plain words, cleanly quoted values and a spaced arrow.
+
+    With `brief`, metadata behind the result is read only if it may join the line with others or place it in time.
+    """
     call, arrow, result = source.partition(" → ")
-    if "→" in call or source[:1] == " " or "\t" in source or "\r" in source or call[-1:] == " " or result[:1] == " ":
+    if "→" in call or source[:1] == " " or "\t" in source or "\r" in source or result[:1] == " ":
         return None
+    result_start = len(call) + 3
+    if call[-1:] == " ":
+        # Producers leave an empty place where a call has no arguments.
+        call = call.rstrip(" ")
     start = _NAME_STARTS.get(kind)
     space = call.find(" ")
     if start is None:
@@ -45,13 +52,12 @@ def call_head(kind: Kind, source: str) -> Head | None:
     if start is not None and not name:
         return None
     # Quotes matter without any `=` too: the arrow may stand between two of them.
-    metadata = call_metadata(words) if "=" in words or '"' in words else {}
+    metadata = _words_metadata(words) if "=" in words or '"' in words else {}
     if metadata is None:
         return None
     if not arrow:
         return Head(name, metadata, -1)
-    result_start = len(call) + 3
-    if "=" in result:
+    if "=" in result and not (brief and _says_nothing_of_place(result)):
         space = source.find(" ", result_start)
         if space >= 0:
             trailing = trailing_metadata(source, space, len(source))
@@ -75,9 +81,17 @@ def message_head(source: str, start: int) -> Head | None:
 _NO_METADATA = Head("", {}, -1)
 
 
+def _says_nothing_of_place(result: str) -> bool:
+    return not ("id=" in result or "step=" in result or "ts=" in result or "span=" in result or "attempt=" in result)
+
+
 def call_metadata(part: str) -> dict[str, str] | None:
     """The metadata of a call part made of plain words and cleanly quoted values."""
-    if "[" in part or "{" in part or "\\" in part or "\t" in part or "\r" in part or _FLAG in part:
+    return None if "\t" in part or "\r" in part else _words_metadata(part)
+
+
+def _words_metadata(part: str) -> dict[str, str] | None:
+    if "[" in part or "{" in part or "\\" in part or _FLAG in part:
         return None
     if '"' in part:
         pieces = part.split('"')

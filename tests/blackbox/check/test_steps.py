@@ -137,3 +137,25 @@ def test_steps_of_parallel_agents_take_no_memory() -> None:
     for n in range(1000):
         checks._remember(100_000 + n * 7 % 1000)
     assert len(checks._firsts) == 3
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "rules"),
+    [
+        ("00:00:05Z", "00:00:06Z", []),
+        ("00:00:05Z", "00:00:04Z", ["S005"]),
+        ("00:00:05.500Z", "00:00:05Z", ["S005"]),
+        ("00:00:05Z", "00:00:05.500Z", []),
+        ("00:00:05Z", "00:00:61Z", ["S004"]),
+        ("00:00:05+02:00", "00:00:06.2500Z", []),
+        ("00:00:05-02:00", "00:00:06.2500Z", ["S005"]),
+    ],
+)
+def test_times_of_one_minute(first: str, second: str, rules: list[str]) -> None:
+    findings = found(f"u: One ts=2026-01-01T{first}\na: Two ts=2026-01-01T{second}\n")
+    assert [(finding.rule, finding.line) for finding in findings] == [(rule, 2) for rule in rules]
+
+
+def test_each_thread_has_a_time_of_its_own() -> None:
+    first, second, third = (f"ts=2026-01-01T00:00:0{second}Z" for second in (5, 3, 6))
+    assert found(f"u: One {first}\nt:read a tid=2 {second} → [ok]\na: Two {third}\n") == []

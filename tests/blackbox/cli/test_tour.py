@@ -2,9 +2,12 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.blackbox.cli.command import NIGHT_SHIFT, run
 
 
+@pytest.mark.requirement("GROUND-02")
 def test_tour_checks_counts_and_shows_both_ends(tmp_path: Path) -> None:
     done = run("tour", "--lines", "5", folder=tmp_path)
     assert (done.code, done.err) == (0, "")

@@ -222,6 +222,7 @@ def test_json_tells_an_unreadable_log_on_stderr_and_goes_on(tmp_path: Path) -> N
     }
 
 
+@pytest.mark.requirement("PROOF-08")
 def test_several_processes_say_what_one_says(tmp_path: Path) -> None:
     long = "u: Hello\n" + "  word" * 20_000 + "\n"
     for n in range(20):
@@ -244,3 +245,18 @@ def test_number_of_jobs_must_be_a_number(tmp_path: Path) -> None:
     done = run("validate", "--jobs", "-1", write_log(tmp_path, "a.bbox"))
     assert (done.code, done.out) == (2, "")
     assert "'--jobs' / '-j'" in done.err
+
+
+@pytest.mark.requirement("SUBREF-05")
+def test_logs_that_are_named_but_missing_are_told_and_stop_nothing(tmp_path: Path) -> None:
+    log = tmp_path / "parent.bbox"
+    log.write_text(
+        "---\nformat: bbox/1\nid: sess_1\nrepo_sha: 4f2a9c1\n---\n"
+        'x:explore id=s1 "look" → path=sub/s1.bbox summary="found"\nu: Go on\n@rotate file=part2.bbox\n',
+        encoding="utf-8",
+    )
+    done = run("validate", str(log))
+    assert (done.code, done.err) == (0, "")
+    assert "  line 6: warning C009 reference-missing: sub/s1.bbox: no such file\n" in done.out
+    assert "  line 8: warning C009 reference-missing: part2.bbox: no such file\n" in done.out
+    assert "    User msgs:    1\n" in done.out

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from blackbox.errors import ReadError
-from blackbox.session.load import MAX_DEPTH, load_session
+from blackbox.session.load import MAX_DEPTH, load_session, look_beside
 from tests.blackbox.session.logs import NIGHT_SHIFT, ROTATED
 
 
@@ -162,3 +162,18 @@ def test_log_that_many_subagents_name_is_read_once(tmp_path: Path) -> None:
     write(tmp_path, "12.bbox", "u: x\n")
     first, second = load_session(tmp_path / "0.bbox").subagents
     assert first.session is second.session
+
+
+def test_look_beside_tells_why_a_named_log_cannot_be_read(tmp_path: Path) -> None:
+    log = write(tmp_path, "logs/a.bbox", "")
+    write(tmp_path, "logs/sub/b.bbox", "")
+    write(tmp_path, "outside.bbox", "")
+    look_up = look_beside(log)
+    names = ("sub/b.bbox", "s3://bucket/b.bbox", "sub/c.bbox", "sub", "../outside.bbox")
+    assert [look_up(name) for name in names] == [
+        None,
+        None,
+        "no such file",
+        "not a regular file",
+        "outside the folder of the log",
+    ]

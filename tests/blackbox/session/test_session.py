@@ -145,3 +145,22 @@ def test_night_shift_counts() -> None:
     statuses = Counter(call.status.value for call in session.calls)
     assert statuses == {"ok": 59, "answered": 10, "err": 7, "skip": 1}
     assert len(session.skills) == 2
+
+
+@pytest.mark.requirement("RLOG-07")
+def test_messages_are_linked_into_threads_by_parent() -> None:
+    session = session_of(
+        "u: Fix it id=m1\n"
+        "a: Looking. id=m2 parent=m1\n"
+        "u: Something else id=m3\n"
+        "th: Hm. id=m4 parent=m2\n"
+        "a: Done. id=m5 parent=m4\n"
+    )
+    assert list(session.messages) == ["m1", "m2", "m3", "m4", "m5"]
+    assert [line.id for line in session.message_thread(session.messages["m5"])] == ["m1", "m2", "m4", "m5"]
+    assert [line.id for line in session.message_thread(session.messages["m3"])] == ["m3"]
+
+
+def test_messages_that_name_each_other_as_parent_are_no_endless_thread() -> None:
+    session = session_of("u: One id=m1 parent=m2\na: Two id=m2 parent=m1\n")
+    assert [line.id for line in session.message_thread(session.messages["m2"])] == ["m1", "m2"]

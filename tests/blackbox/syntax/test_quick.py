@@ -24,7 +24,6 @@ def test_plain_lines_are_taken(source: str, head: Head) -> None:
     [
         't:x "a → b" → c',
         "t:x a→b",
-        "t:x  → b",
         " t:x",
         "t:x\ta",
         "t:x a\r",
@@ -46,3 +45,20 @@ def test_odd_call_parts_are_declined(part: str) -> None:
 @pytest.mark.parametrize("text", ['x id="a b"', "x id=5 interrupted", "id=5", "x  id=5 ", "x id=[5]"])
 def test_odd_runs_are_declined(text: str) -> None:
     assert trailing_metadata(text, 0, len(text)) is None
+
+
+def test_an_empty_place_before_the_arrow_is_no_word() -> None:
+    line = line_of("t!:mcp__issues__ready id=JAMrARSQ  → [running]")
+    assert call_head(line.kind, line.source) == Head("mcp__issues__ready", {"id": "JAMrARSQ"}, 37)
+
+
+@pytest.mark.parametrize(
+    ("source", "behind"),
+    [
+        ("t!:x id=1 → [running] tokens_in=2", {}),
+        ("t!:x id=1 → [running] tokens_in=2 ts=3", {"tokens_in": "2", "ts": "3"}),
+    ],
+)
+def test_brief_head_reads_behind_the_result_only_what_joins_or_dates(source: str, behind: dict[str, str]) -> None:
+    line = line_of(source)
+    assert line.brief_head.metadata == {"id": "1", **behind}

@@ -36,7 +36,7 @@ def read(written: str) -> list[tuple[Event, dict[str, str]]]:
     return [(plain(line.event), line.parts.raw_meta) for line in document.lines[1:]]
 
 
-@pytest.mark.requirement("ARGS-13", "ARGS-15", "WRITE-07")
+@pytest.mark.requirement("ARGS-13", "ARGS-15", "WRITE-07", "PROOF-02")
 @settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(strategies.sessions)
 def test_any_session_reads_back_equal(session: list[tuple[Event, dict[str, str]]]) -> None:

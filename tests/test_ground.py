@@ -1,0 +1,131 @@
+"""The ground the project stands on: its targets, its distribution, its workflows, its published figures."""
+
+import importlib.metadata
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parents[1]
+MAKE = shutil.which("make") or "make"
+
+
+def recipe_of(target: str) -> str:
+    """What `make` would run for a target, without running it."""
+    done = subprocess.run([MAKE, "-n", target], cwd=ROOT, capture_output=True, text=True, check=True)
+    return done.stdout
+
+
+@pytest.mark.requirement("GROUND-01")
+def test_set_up_is_done_once() -> None:
+    done = subprocess.run([MAKE, "-q", "setup"], cwd=ROOT, capture_output=True, check=False)
+    assert done.returncode == 0, "`make setup` has something to do although this very environment is set up"
+
+
+@pytest.mark.requirement("GROUND-01")
+@pytest.mark.parametrize("target", ["run", "test", "bench", "fuzz"])
+def test_every_target_sets_up_what_it_needs(target: str) -> None:
+    makefile = (ROOT / "Makefile").read_text()
+    needs = re.search(rf"^{target}: (.*?)(?: ##|$)", makefile, re.MULTILINE)
+    assert needs is not None
+    assert all(name == "$(STAMP)" or f"\n{name}: $(STAMP)" in makefile for name in needs[1].split())
+
+
+@pytest.mark.requirement("GROUND-03")
+@pytest.mark.parametrize(
+    "tool",
+    [
+        "ruff format --check",
+        "ruff check",
+        "mypy",
+        "lint-imports",
+        "deptry",
+        "cargo fmt",
+        "cargo clippy",
+        "cargo test",
+        "pytest",
+    ],
+)
+def test_make_test_runs_every_check(tool: str) -> None:
+    assert tool in recipe_of("test")
+
+
+@pytest.mark.requirement("GROUND-04")
+def test_one_distribution_brings_both_packages_and_all_programs() -> None:
+    scripts = {entry.name: entry.value for entry in importlib.metadata.distribution("blackbird").entry_points}
+    assert scripts == {"blackbox": "blackbox.cli.app:main", "blackbird": "blackbird.cli:main"}
+    programs = [Path(sys.executable).with_name(name) for name in (*scripts, "blackbird-recorder")]
+    for program in programs:
+        done = subprocess.run([program, "--version"], capture_output=True, text=True, check=True)
+        assert done.stdout.startswith(program.name)
+
+
+@pytest.mark.requirement("GROUND-08")
+def test_ci_calls_the_target_that_people_call() -> None:
+    assert re.search(r"^if make test; then$", (ROOT / ".ci" / "run").read_text(), re.MULTILINE)
+    checks = yaml.safe_load((ROOT / ".github" / "workflows" / "checks.yml").read_text())
+    steps = [step.get("run", "") for job in checks["jobs"].values() for step in job["steps"]]
+    assert "bash .ci/run" in steps
+
+
+@pytest.mark.requirement("GROUND-10")
+def test_wheels_are_built_for_every_platform() -> None:
+    workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "wheels.yml").read_text())
+    platforms = {
+        entry["platform"]
+        for job in workflow["jobs"].values()
+        for entry in job.get("strategy", {}).get("matrix", {}).get("include", [])
+    }
+    assert platforms >= {"linux-x86_64", "linux-aarch64", "macos-arm64", "macos-x86_64", "windows-amd64"}
+
+
+def published_figures() -> str:
+    """The tables that `bench/run.py --readme` wrote."""
+    readme = (ROOT / "README.md").read_text()
+    return readme.partition("<!-- bench:log -->")[2].partition("<!-- /bench -->")[0]
+
+
+def figure(row: str, column: int) -> float:
+    match = re.search(rf"^\| {re.escape(row)}.*$", published_figures(), re.MULTILINE)
+    assert match is not None, f"no row `{row}` in the README: run `make bench ARGS=--readme`"
+    cells = [cell.strip() for cell in match[0].strip("|").split("|")]
+    return float(cells[column].split()[0])
+
+
+@pytest.mark.requirement("PROOF-05")
+def test_published_memory_is_within_the_bound() -> None:
+    assert figure("one 100 MB log, one core", 1) >= 100
+    assert figure("one 100 MB log, one core", 4) < 150
+
+
+@pytest.mark.requirement("PROOF-06")
+def test_published_speed_of_validate_reaches_the_floor() -> None:
+    assert figure("blackbox validate", 1) >= 10
+
+
+@pytest.mark.requirement("PROOF-07")
+def test_published_speed_of_the_scan_reaches_the_floor() -> None:
+    assert figure("blackbox line scan", 1) >= 50
+
+
+@pytest.mark.requirement("PROOF-09")
+def test_published_figures_stand_beside_json_parsers_and_name_the_limit() -> None:
+    assert figure("json.loads, same session as JSONL", 3) == 1.0
+    assert figure("msgspec.json.decode, same JSONL", 3) > 0
+    assert "What limits it" in published_figures()
+
+
+def test_versions_of_tools_are_pinned_by_name_alone() -> None:
+    lines = (ROOT / "constraints.txt").read_text().splitlines()
+    pins = [line for line in lines if line and not line.startswith("#")]
+    assert [pin for pin in pins if not re.fullmatch(r"[A-Za-z0-9._-]+==[A-Za-z0-9.]+", pin)] == []
+
+
+def test_the_rust_workspace_and_the_distribution_have_one_version() -> None:
+    cargo = tomllib.loads((ROOT / "Cargo.toml").read_text())
+    assert importlib.metadata.version("blackbird") == cargo["workspace"]["package"]["version"]
