@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 
 from blackbox.cli import explain, fix, output, parse, stats, tour, validate
-from blackbox.cli.inputs import EXIT_ENVIRONMENT, find_logs
-from blackbox.errors import BlackboxError, ReadError, UsageError, WriteError
+from blackbox.cli.inputs import EXIT_ENVIRONMENT, nearby_logs
+from blackbox.errors import BlackboxError, UsageError, WriteError
 
 EXIT_USAGE = 2
 
@@ -47,17 +47,16 @@ def overview(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
-    """Without a command: this help, and the logs that lie below this folder."""
+    """Without a command: this help, and the logs in this folder and right below it."""
     if context.invoked_subcommand is not None:
         return
     console = output.stdout()
     console.print(context.get_help())
-    try:
-        logs = find_logs([])
-    except ReadError:
-        console.print("\nNo log lies below this folder. Try: blackbox tour")
-        return
-    console.print(f"\n{len(logs)} log(s) below this folder. Try: blackbox validate {output.printable(logs[0])}")
+    logs = nearby_logs()
+    if logs:
+        console.print(f"\n{len(logs)} log(s) nearby. Try: blackbox validate {output.printable(logs[0])}")
+    else:
+        console.print("\nNo log is nearby. Try: blackbox tour")
 
 
 def main() -> None:

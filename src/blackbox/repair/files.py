@@ -36,7 +36,7 @@ def _replace(target: Path, data: bytes) -> None:
             os.fsync(temporary.fileno())
         os.chmod(name, mode)  # noqa: PTH101 - mkstemp gives a name
         os.replace(name, target)  # noqa: PTH105
-    except BaseException:
+    finally:
+        # Gone already if it was renamed; left behind by nothing, not even by Ctrl-C.
         with contextlib.suppress(FileNotFoundError):
             os.unlink(name)  # noqa: PTH108
-        raise

@@ -26,13 +26,13 @@ def test_without_a_command_the_help_and_the_logs_below_are_shown(tmp_path: Path)
     assert (done.code, done.err) == (0, "")
     assert done.out.startswith("Usage: blackbox [OPTIONS] COMMAND [ARGS]...\n")
     assert all(f"\n  {command} " in done.out for command in COMMANDS)
-    assert done.out.endswith("\n1 log(s) below this folder. Try: blackbox validate logs/a.bbox\n")
+    assert done.out.endswith("\n1 log(s) nearby. Try: blackbox validate logs/a.bbox\n")
 
 
 def test_without_logs_the_tour_is_offered(tmp_path: Path) -> None:
     done = run(folder=tmp_path)
     assert done.code == 0
-    assert done.out.endswith("\nNo log lies below this folder. Try: blackbox tour\n")
+    assert done.out.endswith("\nNo log is nearby. Try: blackbox tour\n")
 
 
 def test_version() -> None:
