@@ -1,6 +1,5 @@
 """What a log contains, counted while it is read."""
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 
@@ -10,6 +9,7 @@ from blackbox.document.line import Line
 from blackbox.session.matching import Match, Role
 from blackbox.syntax.kinds import Kind
 from blackbox.syntax.quick import Head
+from blackbox.syntax.tokens import REDACTED
 
 
 class Statistics(msgspec.Struct):
@@ -82,7 +82,6 @@ _TYPE_FIELDS = {
     Kind.UNKNOWN: "unknown_lines",
 }
 _NEW = Role.NEW
-_REDACTED = re.compile(r"\[redacted[:\]]")
 
 
 class Counting:
@@ -105,7 +104,7 @@ class Counting:
         if "@blob" in text:
             self.statistics.blobs += text.count("@blob sha256=")
         if "[redacted" in text:
-            self.statistics.redacted += len(_REDACTED.findall(text))
+            self.statistics.redacted += len(REDACTED.findall(text))
 
     def continuations(self, line: Line) -> None:
         """Count the continuation lines of an entry."""

@@ -1,4 +1,4 @@
-"""The validator: one pass over a log, in memory that does not grow with its length."""
+"""The validator: one pass over a log, in memory that grows with its call ids alone."""
 
 import re
 from collections.abc import Callable, Iterable

@@ -173,7 +173,8 @@ _METRIC_NAMES = {
     "cost": "cost_usd",
     "cost_usd": "cost_usd",
 }
-_METRIC_BLOBS = frozenset({"completion_token_ids", "prompt_token_ids", "logprobs"})
+#: The metrics whose value is a pointer to a blob.
+METRIC_BLOBS = ("completion_token_ids", "prompt_token_ids", "logprobs")
 
 
 def parse_comment(text: str, *, escaped: bool = False) -> Comment:
@@ -244,7 +245,7 @@ def parse_metrics(tokens: list[Token]) -> Metrics:
         if key is None:
             continue
         name = _METRIC_NAMES.get(key, key)
-        if key in _METRIC_BLOBS:
+        if key in METRIC_BLOBS:
             pointer = key
             if value != "@blob":
                 other[key] = value

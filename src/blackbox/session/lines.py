@@ -12,13 +12,12 @@ from blackbox.events import comments, lifecycle
 from blackbox.events.messages import Message, Todos
 from blackbox.syntax.header import Header
 from blackbox.syntax.kinds import SILENT, Kind
-from blackbox.syntax.results import BLOB, REDACTED, Blob
+from blackbox.syntax.results import BLOB, Blob
+from blackbox.syntax.tokens import REDACTED
 from blackbox.syntax.values import integer
 
 T = TypeVar("T")
 
-#: The metrics that point to a blob.
-METRIC_BLOBS = ("completion_token_ids", "prompt_token_ids", "logprobs")
 _SUMMARY = re.compile(r"\[COMPACT SUMMARY\](.*?)(?:\[/COMPACT SUMMARY\]|\Z)", re.DOTALL)
 
 
@@ -244,7 +243,7 @@ def _blobs(line: Line) -> list[Blob]:
     event = line.event
     metrics = event.metrics if isinstance(event, Message) else event
     if isinstance(metrics, comments.Metrics):
-        pointers = (getattr(metrics, name) for name in METRIC_BLOBS)
+        pointers = (getattr(metrics, name) for name in comments.METRIC_BLOBS)
         return [blob for blob in pointers if blob is not None]
     result = line.result
     if result is None:

@@ -11,7 +11,7 @@ from blackbox.document.line import Line
 from blackbox.events import Event, comments, lifecycle
 from blackbox.events.comments import Metrics
 from blackbox.events.messages import Message
-from blackbox.session.lines import METRIC_BLOBS, Lines, Mark
+from blackbox.session.lines import Lines, Mark
 from blackbox.syntax.header import Header
 from blackbox.syntax.kinds import Kind
 from blackbox.syntax.values import integer, money
@@ -108,7 +108,7 @@ def combine(measured: Iterable[Measured]) -> Metrics:
     costs = [one.cost_usd for one in every if one.cost_usd is not None]
     blobs = {
         name: next((getattr(one, name) for one in reversed(every) if getattr(one, name) is not None), None)
-        for name in METRIC_BLOBS
+        for name in comments.METRIC_BLOBS
     }
     return Metrics(
         step=next((one.step for one in every if one.step is not None), None),

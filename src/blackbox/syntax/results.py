@@ -56,7 +56,6 @@ _LINES_MARK = re.compile(r"\[\d{1,18}(?: (?:(lines?)|[a-z]+))?\]", re.ASCII)
 _BRACKETS = re.compile(r"[\[\]]")
 _ESCAPED_BRACKETS = re.compile(r"\\.|[\[\]]", re.DOTALL)
 BLOB = re.compile(r"@blob[ \t]+sha256=([^ \t\r\]]*)(?:[ \t]+bytes=(\d{1,18}))?(?:[ \t]+mime=([^ \t\r\]]+))?")
-REDACTED = re.compile(r"\[redacted(?::([\w.-]+))?\]")
 
 
 class Blob(msgspec.Struct, frozen=True):

@@ -46,7 +46,8 @@ _SEPARATOR = re.compile(r'\\"|["\[\]{},]')
 _ESCAPED_SEPARATOR = re.compile(r'\\.|["\[\]{},]', re.DOTALL)
 _CLOSING_ITEM = re.compile(r'"(?=[ \t]*(?:,|\Z))')
 #: What stands in for a secret looks like a list and is none.
-_REDACTED = re.compile(r"\[redacted(?::[\w.-]+)?\]")
+#: The marker that stands for a secret.
+REDACTED = re.compile(r"\[redacted(?::([\w.-]+))?\]")
 _CLOSERS = {"[": "]", "{": "}"}
 
 
@@ -134,7 +135,7 @@ class _Lexer:
             closing = self._closing_bracket(start)
             if closing > 0:
                 body = self.source[start : closing + 1]
-                if opening == "{" or _REDACTED.fullmatch(body):
+                if opening == "{" or REDACTED.fullmatch(body):
                     return body, closing + 1
                 return split_items(body[1:-1], escaped=self.escaped), closing + 1
         bare = _BARE.match(self.source, start, self.end)

@@ -40,7 +40,6 @@ _RESERVED = frozenset(
 )
 #: Written without `_tokens` behind an agent's message.
 _TOKEN_COUNTS = ("prompt_tokens", "completion_tokens", "cached_tokens")
-_METRIC_BLOBS = ("completion_token_ids", "prompt_token_ids", "logprobs")
 _TOTAL_COUNTS = ("tokens", "tokens_in", "tokens_out", "tools", "skills", "mcp", "subagents", "plans")
 _LABEL = re.compile(r"([a-z][a-z-]*):")
 _FIRST_PAIR = re.compile(r"([A-Za-z_][\w.\-]*)=")
@@ -192,7 +191,7 @@ def _spell_metrics(metrics: Metrics, *, is_inline: bool) -> list[str]:
         if not _EXTRA_KEY.fullmatch(key):
             raise UsageError(f"extra key {key!r} is no plain name", "use letters, digits, `_`, `.` and `-`")
         words.append(f"extra.{key}={spelling.word(value)}")
-    for key in _METRIC_BLOBS:
+    for key in comments.METRIC_BLOBS:
         pointer: Blob | None = getattr(metrics, key)
         if pointer is not None:
             words.append(f"{key}={spell_blob(pointer)}")

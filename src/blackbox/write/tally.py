@@ -9,7 +9,8 @@ from blackbox.events.calls import McpCall, Plan, Skill, Subagent, ToolCall
 from blackbox.events.comments import Metrics, Totals
 from blackbox.events.messages import Message
 from blackbox.syntax.escape import unescape
-from blackbox.syntax.results import REDACTED, ResultKind
+from blackbox.syntax.results import ResultKind
+from blackbox.syntax.tokens import REDACTED
 from blackbox.syntax.values import integer
 
 _NUMBERED = re.compile(r"(call_|sub_|q_|p|x)([0-9]{1,9})")

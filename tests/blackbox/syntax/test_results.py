@@ -2,7 +2,8 @@
 
 import pytest
 
-from blackbox.syntax.results import REDACTED, Blob, Result, ResultKind, parse_result
+from blackbox.syntax.results import Blob, Result, ResultKind, parse_result
+from blackbox.syntax.tokens import REDACTED
 
 
 @pytest.mark.parametrize(
