@@ -75,13 +75,14 @@ class CallChecks:
         """What is still open at the end of the log."""
         for key, call in self._matcher.open.items():
             shown = "" if key.startswith("\0") else f" `{key}`"
+            shown += f" ({call.name})" if call.name else ""
             if call.kind is Kind.SUBAGENT:
-                message = f"sub-agent{shown} ({call.name}) never reported back"
+                message = f"sub-agent{shown} never reported back"
                 self._add(rule_named("subagent-never-closed").finding(call.line, message))
             elif call.kind is Kind.QUESTION:
                 self._add(rule_named("question-open").finding(call.line, f"question{shown} was never answered"))
             else:
-                message = f"call{shown} ({call.name}) never got its result"
+                message = f"call{shown} never got its result"
                 self._add(rule_named("never-answered").finding(call.line, message))
         for key, number in self._auto.items():
             shown = "" if key.startswith("\0") else f" `{key}`"

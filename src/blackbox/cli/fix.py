@@ -37,6 +37,8 @@ def command(  # noqa: PLR0913, PLR0917 - one argument an option
 ) -> None:
     """Mend logs. Shows what would change; --write changes them, --output writes elsewhere.
 
+    Without arguments, all logs below this folder.
+
     Everything that is not mended keeps its very bytes.
 
     Examples:
@@ -81,6 +83,8 @@ def _refuse_contradictions(names: list[str], chosen: list[str], *, write: bool, 
         raise UsageError("--write and --output exclude each other", "choose one")
     if to is not None and len(names) > 1:
         raise UsageError(f"--output takes one log, {len(names)} were given", "use --write, or mend them one by one")
+    if to is not None and to != inputs.STDIN and Path(to).is_file():
+        raise UsageError(f"{to} is there already", "name a new file, or use --write to change a log in place")
     if write and inputs.STDIN in names:
         raise UsageError("standard input cannot be changed in place", "use --output FILE, or --output - for a pipe")
 
@@ -136,14 +140,25 @@ def _show(name: str, document: Document, done: Repair, *, chosen: bool, write: b
 def _show_changes(console: Console, changes: list[Change]) -> None:
     for change in changes[:_SHOWN]:
         console.print(f"  Line {change.line}:")
+        start = _first_difference(change)
         if change.before is not None:
-            console.print(Text(f"    - {_short(change.before)}", style="red"))
-        console.print(Text(f"    + {_short(change.after)}", style="green"))
+            console.print(Text(f"    - {_short(change.before, start)}", style="red"))
+        console.print(Text(f"    + {_short(change.after, start)}", style="green"))
         console.print()
-    if len(changes) > _SHOWN:
-        console.print(f"  ... and {len(changes) - _SHOWN} more changed lines\n")
+    more = len(changes) - _SHOWN
+    if more > 0:
+        console.print(f"  ... and {more} more changed line{'s' if more != 1 else ''}\n")
 
 
-def _short(text: str) -> str:
-    text = output.printable(text)
+def _first_difference(change: Change) -> int:
+    before = change.before or ""
+    differing = (at for at, (old, new) in enumerate(zip(before, change.after, strict=False)) if old != new)
+    return next(differing, min(len(before), len(change.after)))
+
+
+def _short(text: str, start: int) -> str:
+    """As much of a line as fits, with the place where it was changed in sight."""
+    cut = max(0, start - _WIDTH // 2) if start > _WIDTH - 20 else 0
+    text = output.printable(text[cut:])
+    text = f"...{text}" if cut else text
     return text if len(text) <= _WIDTH else text[: _WIDTH - 3] + "..."

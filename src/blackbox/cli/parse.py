@@ -30,6 +30,8 @@ def command(
 ) -> None:
     """Show every line with its type.
 
+    Without arguments, all logs below this folder.
+
     Examples:
 
       blackbox parse session.bbox

@@ -21,6 +21,8 @@ def command(
 ) -> None:
     """Show what logs contain: header, lines by type, metadata, tools.
 
+    Without arguments, all logs below this folder.
+
     Examples:
 
       blackbox stats session.bbox

@@ -1,6 +1,8 @@
 """`blackbox tour`: a guided look at a recorded twelve-hour session."""
 
 import importlib.metadata
+import shutil
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -44,13 +46,21 @@ def command(
     console.print("\n".join(text[-lines:]))
     _headline(console, "5. Your turn", "")
     infos = report.count(Severity.INFO)
+    if shutil.which("blackbox") is None:
+        console.print(f"  . {_environment()}/bin/activate   # puts blackbox on your PATH\n")
     for line, what in (
         (f"blackbox validate --verbose {shown}", f"the {infos} findings that are only advice"),
         (f"blackbox parse {shown}", "every line with its type"),
         (f"blackbox fix {shown}", "what could be mended (changes nothing)"),
-        ("blackbox explain", "every rule, with its reason and remedy"),
+        ("blackbox explain", "every rule; with one named, its reason and remedy"),
     ):
         console.print(f"  {line:68} {what}")
+
+
+def _environment() -> str:
+    """The virtual environment as one would type it from here."""
+    here, prefix = Path.cwd(), Path(sys.prefix)
+    return str(prefix.relative_to(here) if prefix.is_relative_to(here) else prefix)
 
 
 def _headline(console: Console, title: str, line: str) -> None:

@@ -200,9 +200,10 @@ def _show_hints(console: Console, report: Report, *, verbose: bool) -> None:
     infos = report.count(Severity.INFO)
     if infos and not verbose:
         console.print(f"    {infos} info finding{'s' if infos != 1 else ''}: --verbose shows them")
-    first = next((f.rule for f in report.findings if verbose or f.severity is not Severity.INFO), None)
-    if first is not None:
-        console.print(f"    What to do: blackbox explain {first}")
+    shown = [f for f in report.findings if verbose or f.severity is not Severity.INFO]
+    if shown:
+        worst = min(shown, key=lambda finding: list(Severity).index(finding.severity))
+        console.print(f"    What to do: blackbox explain {worst.rule}")
 
 
 def _show_statistics(console: Console, statistics: Statistics) -> None:

@@ -39,6 +39,8 @@ class Fixer(msgspec.Struct, frozen=True):
 def renumber_steps(document: Document) -> list[Edit]:
     """Number steps 1, 2, 3 … in order of first use. Equal old numbers stay equal, and references follow."""
     places = [place for line in document.lines for place in _step_places(line)]
+    if _is_later_part(document, places):
+        return []
     numbers: dict[int, int] = {}
     for place in places:
         numbers.setdefault(place.number, len(numbers) + 1)
@@ -47,6 +49,14 @@ def renumber_steps(document: Document) -> list[Edit]:
     for line in document.lines:
         edits += _reference_edits(line, numbers, known)
     return [edit for edit in edits if edit is not None]
+
+
+def _is_later_part(document: Document, places: list["_Place"]) -> bool:
+    """Whether the steps are in order and go on from another file: a rotated session counts through its parts."""
+    steps = sorted({place.number for place in places})
+    started = any(line.kind is Kind.LIFECYCLE and line.name == "start" for line in document.lines)
+    in_order = [place.number for place in places] == sorted(place.number for place in places)
+    return not started and in_order and len(steps) > 1 and steps[-1] - steps[0] == len(steps) - 1
 
 
 class _Place(msgspec.Struct, frozen=True):

@@ -42,7 +42,8 @@ def load_session(path: str | os.PathLike[str]) -> Session:
 
 def look_beside(path: str | os.PathLike[str]) -> Callable[[str], str | None]:
     """A function that tells why a log named in the one at `path` cannot be read; None if it can, or is not local."""
-    root = Path(path).resolve().parent
+    # Unlike Path.resolve, realpath takes a loop of links as it is; reading the log tells of it.
+    root = Path(os.path.realpath(path)).parent
     loader = _Loader(root)
 
     def look_up(name: str) -> str | None:

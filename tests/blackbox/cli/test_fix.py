@@ -164,3 +164,20 @@ def test_output_that_cannot_be_written(log: Path) -> None:
         "✗ nowhere/b.bbox: could not be written: No such file or directory\n"
         "  check the folder's permissions and free space; nothing was changed\n"
     )
+
+
+def test_output_does_not_overwrite_a_file(tmp_path: Path) -> None:
+    other = tmp_path / "other.bbox"
+    other.write_text("precious")
+    (tmp_path / "a.bbox").write_text("t:read a -> [ok]\n")
+    done = run("fix", "a.bbox", "--arrows", "--output", "other.bbox", folder=tmp_path)
+    assert (done.code, done.out) == (2, "")
+    assert done.err == "✗ other.bbox is there already\n  name a new file, or use --write to change a log in place\n"
+    assert other.read_text() == "precious"
+
+
+def test_change_far_behind_in_a_long_line_is_in_sight(tmp_path: Path) -> None:
+    (tmp_path / "a.bbox").write_text(f"u: {'word ' * 60}step=7\na: Done step=9\n")
+    done = run("fix", "a.bbox", "--renumber-steps", folder=tmp_path)
+    assert f"    - ...{'word ' * 9}step=7\n" in done.out
+    assert f"    + ...{'word ' * 9}step=1\n" in done.out

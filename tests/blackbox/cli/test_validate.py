@@ -73,7 +73,7 @@ def test_findings_stand_between_figures_and_verdict(tmp_path: Path) -> None:
         "\n"
         "  ✗ Not a valid BlackBox file: 1 error\n"
         "    1 info finding: --verbose shows them\n"
-        "    What to do: blackbox explain L001\n"
+        "    What to do: blackbox explain T005\n"
     )
 
 
@@ -260,3 +260,11 @@ def test_logs_that_are_named_but_missing_are_told_and_stop_nothing(tmp_path: Pat
     assert "  line 6: warning C009 reference-missing: sub/s1.bbox: no such file\n" in done.out
     assert "  line 8: warning C009 reference-missing: part2.bbox: no such file\n" in done.out
     assert "    User msgs:    1\n" in done.out
+
+
+def test_loop_of_links_is_told_as_unreadable(tmp_path: Path) -> None:
+    (tmp_path / "a.bbox").symlink_to("b.bbox")
+    (tmp_path / "b.bbox").symlink_to("a.bbox")
+    done = run("validate", "a.bbox", folder=tmp_path)
+    assert (done.code, done.out) == (3, "")
+    assert done.err.startswith("✗ a.bbox: Too many levels of symbolic links\n")

@@ -11,7 +11,7 @@ from blackbox.check.validator import validate_bytes
 from blackbox.document.document import Document, parse
 from blackbox.document.line import Line
 from blackbox.events.comments import Metrics
-from blackbox.repair.fixers import FIXERS, Repair, repair
+from blackbox.repair.fixers import FIXERS, Repair, renumber_steps, repair
 from blackbox.session.matching import Matcher, Role
 from tests.blackbox.check.test_validator import soup
 from tests.blackbox.syntax.soup import log_bytes
@@ -166,7 +166,8 @@ def own_step(line: Line) -> int | None:
 @example(b"o:step=5 x\nu:step=3\n# metrics step=5\n")
 @pytest.mark.requirement("FIX-05", "FIX-06")
 def test_steps_that_were_equal_stay_equal_and_run_from_one(data: bytes) -> None:
-    before = parse(data)
+    # With its start, so that no log is taken for the later part of a rotated session.
+    before = parse(data + b"\n@start id=sess_example\n")
     after = repair(before, ["renumber-steps"]).document
     pairs = [(own_step(old), own_step(new)) for old, new in zip(before.lines, after.lines, strict=True)]
     given_to: dict[int, int | None] = {}
@@ -176,6 +177,15 @@ def test_steps_that_were_equal_stay_equal_and_run_from_one(data: bytes) -> None:
         else:
             assert given_to.setdefault(old, new) == new
     assert list(given_to.values()) == list(range(1, len(given_to) + 1))
+
+
+def test_later_part_of_a_rotated_session_keeps_its_steps() -> None:
+    document = parse(b"u: One step=10\na: Two step=11\n# metrics step=11 prompt_tokens=5\n@end step=12\n")
+    assert renumber_steps(document) == []
+
+
+def test_later_part_whose_steps_jump_is_renumbered() -> None:
+    assert [edit.text for edit in renumber_steps(parse(b"u: One step=10\na: Two step=12\n"))] == ["1", "2"]
 
 
 # The end
