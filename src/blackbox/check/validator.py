@@ -1,6 +1,5 @@
 """The validator: one pass over a log, in memory that grows with its call ids alone."""
 
-import re
 from collections.abc import Callable, Iterable
 
 import msgspec
@@ -12,7 +11,7 @@ from blackbox.check.header import check_header
 from blackbox.check.lines import LineChecks
 from blackbox.check.rules import all_rules
 from blackbox.check.statistics import Counting, Statistics
-from blackbox.check.steps import StepChecks
+from blackbox.check.steps import DOUBTFUL_BYTES, StepChecks
 from blackbox.check.text import SAMPLE_SIZE, TextChecks, looks_binary
 from blackbox.check.totals import TotalChecks
 from blackbox.document.document import Document
@@ -20,8 +19,8 @@ from blackbox.document.files import BLOCK_SIZE
 from blackbox.document.line import Line
 from blackbox.document.scanner import BOM, Scanner
 from blackbox.session.matching import Matcher, Role
-from blackbox.syntax.kinds import NAMED, SILENT, Kind
-from blackbox.syntax.quick import CALL_LIKE
+from blackbox.syntax.kinds import MESSAGES, NAMED, SILENT, Kind
+from blackbox.syntax.quick import CALL_LIKE, step_and_time
 
 # An enum's member is looked up through its metaclass; these are compared with for every line of a long log.
 _NEW, _REUSED, _ORPHAN = Role.NEW, Role.REUSED, Role.ORPHAN
@@ -85,7 +84,7 @@ class Validator:
         for kind in Kind:
             if kind in CALL_LIKE:
                 handlers[kind].append(self._check_call)
-            elif kind in _MESSAGES or kind in (Kind.MODE, Kind.LIFECYCLE, Kind.PHASE):
+            elif kind in MESSAGES or kind in (Kind.MODE, Kind.LIFECYCLE, Kind.PHASE):
                 handlers[kind].append(self._check_metadata)
         for checks in (self._lines, self._calls, self._flight, self._totals):
             for kind, handle in checks.handlers().items():
@@ -199,10 +198,9 @@ class Validator:
         source = line.source
         if "step=" not in source and "ts=" not in source:
             return
-        start = source.rfind(" step=")
-        match = _STEP_AND_TIME.match(source, start) if start > 0 and line.kind in _MESSAGES else None
-        if match is not None and "tid=" not in source:
-            self._steps.place(line, match[1], match[2], "1")
+        place = step_and_time(source) if line.kind in MESSAGES else None
+        if place is not None:
+            self._steps.place(line, *place, "1")
             return
         metadata = line.head.metadata
         if metadata:
@@ -227,18 +225,6 @@ class Validator:
                     check(line)
 
 
-#: The usual end of a message. What stands before it in the run of metadata changes neither step nor time.
-_STEP_AND_TIME = re.compile(r" step=([^ \t\r\"\\]+) ts=([^ \t\r\"\\]+)\Z")
-_MESSAGES = (Kind.USER, Kind.AGENT, Kind.THINKING, Kind.TODOS)
-#: Each starts with a literal, which is what makes a search over a block cheap.
-_DOUBTFUL = (
-    re.compile(rb"latency_ms=(?!\d{1,18}(?:[ \t\r\n]|\xe2\x86\x92))"),
-    re.compile(rb"tokens_[^ \t\r\n=]+=(?!\d{1,18}(?:[ \t\r\n]|\xe2\x86\x92))"),
-    re.compile(rb"attempt=(?!\d{1,9}(?:/\d{1,9})?(?:[ \t\r\n]|\xe2\x86\x92))"),
-    re.compile(rb"level=(?!(?:debug|info|warn|error)(?:[ \t\r\n]|\xe2\x86\x92))"),
-)
-
-
 class Traits:
     """What a block of whole lines contains that some check would have to look at."""
 
@@ -248,7 +234,7 @@ class Traits:
         self.ascii_arrows = b"->" in block
         self.one_space = block.count(b"\n ") != block.count(b"\n  ") or block.removeprefix(BOM)[:1] == b" "
         self.backslashes = b"\\" in block
-        self.doubtful_values = any(pattern.search(block) for pattern in _DOUBTFUL)
+        self.doubtful_values = any(pattern.search(block) for pattern in DOUBTFUL_BYTES)
 
     def add(self, other: "Traits") -> None:
         """Take over the traits of another block."""

@@ -6,10 +6,10 @@ from typing import NamedTuple
 import msgspec
 
 from blackbox.events import Event, build_event
-from blackbox.syntax.kinds import PREFIXES, PROSE, Kind
+from blackbox.syntax.kinds import MESSAGES, PREFIX_LENGTHS, PREFIXES, PROSE, Kind
 from blackbox.syntax.metadata import Meta
 from blackbox.syntax.parts import Parts
-from blackbox.syntax.quick import CALL_LIKE, MESSAGES, Head, call_head, message_head
+from blackbox.syntax.quick import CALL_LIKE, Head, call_head, message_head
 from blackbox.syntax.results import Result, ResultKind, quick_kind
 
 
@@ -29,7 +29,6 @@ class Element(NamedTuple):
     span: Span
 
 
-_TEXT_STARTS = {kind: len(prefix) for kind, prefix in PREFIXES.items()}
 _LEADING_ID = re.compile(r'(?:(?:t[!~]?|[csxp]):[^ \t\r→"\[{\\]+|o:) id=([\w-]++)(?= |\Z)')
 _COMMENT = Kind.COMMENT
 
@@ -86,7 +85,7 @@ class Line(msgspec.Struct, eq=False, gc=False):
             if kind in CALL_LIKE:
                 head = call_head(kind, source)
             elif kind in MESSAGES:
-                head = message_head(source, MESSAGES[kind])
+                head = message_head(source, PREFIX_LENGTHS[kind])
             if head is None:
                 parts = self.parts
                 head = Head(parts.name, parts.raw_meta, parts.result_start)
@@ -113,7 +112,7 @@ class Line(msgspec.Struct, eq=False, gc=False):
     def text(self) -> str:
         """Everything behind the prefix as it stands, continuations included."""
         # Stripped before the prefix is cut off: one leading space is not part of it.
-        text = self.source.strip(" \t\r")[_TEXT_STARTS.get(self.kind, 0) :].lstrip(" \t\r")
+        text = self.source.strip(" \t\r")[PREFIX_LENGTHS.get(self.kind, 0) :].lstrip(" \t\r")
         return "\n".join([text, *self.continuations]) if self.more else text
 
     @property

@@ -56,8 +56,12 @@ PREFIXES: dict[Kind, str] = {
     Kind.TODOS: "td:",
 }
 
+PREFIX_LENGTHS = {kind: len(prefix) for kind, prefix in PREFIXES.items()}
+
 #: Lines whose text is prose: an arrow in it is only an arrow.
 PROSE = frozenset({Kind.USER, Kind.AGENT, Kind.THINKING, Kind.COMMENT, Kind.TODOS})
+#: Prose with metadata at its end: all of it but comments.
+MESSAGES = PROSE - {Kind.COMMENT}
 #: Lines whose prefix is followed at once by a name: the tool, skill, server, mode …
 NAMED = frozenset(
     {

@@ -4,7 +4,7 @@ import re
 
 from blackbox.syntax import metadata, quick
 from blackbox.syntax.escape import unescape
-from blackbox.syntax.kinds import NAMED, PREFIXES, PROSE, Kind
+from blackbox.syntax.kinds import MESSAGES, NAMED, PREFIX_LENGTHS, PROSE, Kind
 from blackbox.syntax.tokens import Token, find_arrow, lex
 
 _NAME = re.compile(r"[ \t]*([^ \t\r→]*)")
@@ -17,8 +17,6 @@ _INLINE_METRICS = re.compile(r"(?<=[ \t])# metrics[ \t]+(?=[\w.\-]+=)")
 _METRIC_PAIRS = re.compile(r"(?:[ \t\r]*[\w.\-]+=(?:@blob[ \t]+)?[^ \t\r]*)++[ \t\r]*")
 _AGENT, _LIFECYCLE, _OBSERVATION, _REMARK = Kind.AGENT, Kind.LIFECYCLE, Kind.OBSERVATION, Kind.COMMENT
 _COMMENTED = frozenset({Kind.MODE, Kind.LIFECYCLE, Kind.PHASE})
-_MESSAGES = PROSE - {Kind.COMMENT}
-_PREFIX_LENGTHS = {kind: len(prefix) for kind, prefix in PREFIXES.items()}
 
 
 class Parts:
@@ -43,9 +41,9 @@ class Parts:
         self.kind = kind
         self.source = source
         self.escaped = escaped
-        self.start = start = _PREFIX_LENGTHS.get(kind, 0) + (source[:1] == " ")
+        self.start = start = PREFIX_LENGTHS.get(kind, 0) + (source[:1] == " ")
         self._end = len(source) - (source[-1:] == "\r")
-        if kind in _PREFIX_LENGTHS and kind not in PROSE:
+        if kind in PREFIX_LENGTHS and kind not in PROSE:
             self._split_call()
             return
         if kind is _AGENT and "# metrics" in source:
@@ -103,7 +101,7 @@ class Parts:
     def end(self) -> int:
         """Where the prose or the call part ends, without the spaces behind it."""
         end = self._end
-        if self.kind in _MESSAGES and self.run_start >= 0:
+        if self.kind in MESSAGES and self.run_start >= 0:
             end = self.run_start
         return metadata.rstrip_end(self.source, self.start, end)
 
@@ -128,9 +126,9 @@ class Parts:
         return self._read_metadata() if self._raw_meta is None else self._raw_meta
 
     def _read_metadata(self) -> dict[str, str]:
-        if self.kind in _MESSAGES:
+        if self.kind in MESSAGES:
             found = self._read_run(self.start, self._end)
-        elif self.kind is _REMARK or self.kind not in _PREFIX_LENGTHS:
+        elif self.kind is _REMARK or self.kind not in PREFIX_LENGTHS:
             found = {}
         else:
             found = self._read_call()

@@ -14,7 +14,6 @@ _FLAG = "interrupted"
 _NAME_STARTS = {kind: len(prefix) for kind, prefix in PREFIXES.items() if kind in NAMED}
 #: The lines `call_head` is made for: a name or none, arguments, a result, and no trailing comment.
 CALL_LIKE = NAMED - {Kind.MODE} | {Kind.OBSERVATION, Kind.RECALL, Kind.QUESTION}
-MESSAGES = {kind: len(PREFIXES[kind]) for kind in (Kind.USER, Kind.AGENT, Kind.THINKING, Kind.TODOS)}
 _KEYS = frozenset({"id", "step", "ts", "tid", "span", "parent", "latency_ms", "attempt", "level", "model", "sig"})
 
 
@@ -79,6 +78,16 @@ def message_head(source: str, start: int) -> Head | None:
 
 
 _NO_METADATA = Head("", {}, -1)
+_STEP_AND_TIME = re.compile(r' step=([^ \t\r"\\]+) ts=([^ \t\r"\\]+)\Z')
+
+
+def step_and_time(source: str) -> tuple[str, str] | None:
+    """The step and time of a message that ends in both, in the usual order, and names neither before nor a thread."""
+    start = source.find("step=") - 1
+    if start < 0 or "tid=" in source or "# metrics" in source or source.find("ts=", 0, start) >= 0:
+        return None
+    match = _STEP_AND_TIME.match(source, start)
+    return (match[1], match[2]) if match is not None else None
 
 
 def _says_nothing_of_place(result: str) -> bool:

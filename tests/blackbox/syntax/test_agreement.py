@@ -16,6 +16,7 @@ from blackbox.syntax.results import parse_result, quick_kind
 from tests.blackbox.syntax.soup import bodies, line_of, lines, quoted, sources
 
 NEVER = re.compile(r"(?!)")
+MESSAGE_ENDS = ("", " step=1 ts=2", " tid=2 step=1 ts=2", " ts=1 step=2 ts=3", " # metrics step=1 ts=2")
 
 
 def slow_arrow(source: str, start: int) -> int:
@@ -184,3 +185,24 @@ def test_arguments_and_metadata_together_are_all_words(body: str, kind: Kind) ->
     arguments, found = metadata.split_tokens(parts.tokens)
     meta = [token for token in parts.tokens if token not in arguments]
     assert all(token.key in found or token.value == "interrupted" for token in meta)
+
+
+@given(bodies, st.sampled_from(MESSAGE_ENDS), st.booleans())
+@example("x step=1 step=2 ts=3", "", False)
+@example("x step=1 # metrics", " step=2 ts=3", False)
+@example("step=1 ts=2", "", False)
+def test_step_and_time_of_a_message_are_those_of_its_metadata(body: str, end: str, escaped: bool) -> None:
+    source = f"a: {body}{end}"
+    place = quick.step_and_time(source)
+    if place is not None:
+        found = Parts(Kind.AGENT, source, escaped).raw_meta
+        assert (found.get("step"), found.get("ts"), found.get("tid")) == (*place, None)
+
+
+@given(lines)
+@example(line_of("t!:x id=1 → [running] tokens_in=2 tid=3"))
+def test_brief_head_leaves_out_nothing_that_joins_or_dates(line: Line) -> None:
+    brief = Line(line.kind, line.number, line.source, line.escaped).brief_head
+    places = ("id", "step", "ts", "tid", "span", "attempt")
+    assert (brief.name, brief.result_start) == (line.head.name, line.head.result_start)
+    assert {key: brief.metadata.get(key) for key in places} == {key: line.head.metadata.get(key) for key in places}
