@@ -6,7 +6,8 @@ FUZZ_SECONDS ?= 600
 
 BIN := .venv/bin
 STAMP := .venv/.stamp
-RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml)
+# The rules of redaction are compiled into the recorder.
+RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) src/blackbox/redaction/rules.toml
 
 # rustup's own folder, for a shell that was opened before Rust was installed.
 export PATH := $(PATH):$(HOME)/.cargo/bin
@@ -59,12 +60,14 @@ format: $(STAMP) ## Rewrite files into the project's format
 docs: $(STAMP) ## Write the generated pages anew
 	@$(BIN)/python docs/generate.py
 
-bench: $(STAMP) ## Measure speed and memory beside other readers; ARGS=--readme publishes the tables
+bench: $(STAMP) ## Measure beside other tools; ARGS="size --readme" measures and publishes one subject
+	@$(BIN)/pip install --quiet --constraint constraints.txt --no-build-isolation --editable '.[bench]'
 	@$(BIN)/python bench/run.py $(ARGS)
 
-fuzz: $(STAMP) ## Feed random bytes to the parser for FUZZ_SECONDS (600)
+fuzz: $(STAMP) ## Feed random bytes to the parser and the redactor, FUZZ_SECONDS (600) each
 	@$(BIN)/pip install --quiet --constraint constraints.txt --no-build-isolation --editable '.[fuzz]'
 	@$(BIN)/python tests/fuzz/fuzz_parse.py -max_total_time=$(FUZZ_SECONDS)
+	@$(BIN)/python tests/fuzz/fuzz_redact.py -max_total_time=$(FUZZ_SECONDS)
 
 coverage: $(STAMP) ## Say which lines the tests do not reach
 	@$(BIN)/coverage erase

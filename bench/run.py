@@ -1,22 +1,30 @@
-"""Run the benchmarks: `make bench`, or `python bench/run.py --rounds 7 --logs FOLDER --readme`."""
+"""Run the benchmarks: `make bench`, or `python bench/run.py size redaction --rounds 7 --logs FOLDER --readme`."""
 
 import argparse
+import importlib
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from bench import log  # noqa: E402 - the project's root has to be on the path first
-
-START, END = "<!-- bench:log -->", "<!-- /bench -->"
+#: Each is a module beside this one: what it measures, and a page of Markdown from that.
+SUBJECTS: dict[str, Callable[[Any, argparse.Namespace], Any]] = {
+    "log": lambda module, options: module.measure(options.rounds, options.logs),
+    "redaction": lambda module, options: module.measure(options.rounds, options.logs),
+    "size": lambda module, options: module.measure(options.logs),
+}
 
 
 def main() -> None:
     """Measure, print the tables, and on request put them into the README."""
     parser = argparse.ArgumentParser(description=__doc__)
+    # argparse checks the empty list of a missing argument against the choices, too.
+    parser.add_argument("subjects", nargs="*", choices=[*SUBJECTS, []], help="what to measure (default: all)")
     parser.add_argument("--rounds", type=int, default=5, help="interleaved rounds (default: 5)")
     parser.add_argument(
         "--logs", type=Path, action="append", default=[], help="a folder of real logs to measure on too"
@@ -24,21 +32,26 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="print the raw figures as JSON")
     parser.add_argument("--readme", action="store_true", help="write the tables into README.md")
     options = parser.parse_args()
-    report = log.measure(options.rounds, options.logs)
-    if options.json:
-        print(msgspec.json.format(msgspec.json.encode(report)).decode())
-    else:
-        print(log.as_markdown(report))
-    if options.readme:
-        _update_readme(log.as_markdown(report))
+    for subject in options.subjects or SUBJECTS:
+        # Imported when asked for: each needs other peers to be installed.
+        module = importlib.import_module(f"bench.{subject}")
+        report = SUBJECTS[subject](module, options)
+        if options.json:
+            print(msgspec.json.format(msgspec.json.encode(report)).decode())
+        else:
+            print(module.as_markdown(report))
+        if options.readme:
+            _update_readme(subject, module.as_markdown(report))
 
 
-def _update_readme(tables: str) -> None:
+def _update_readme(subject: str, tables: str) -> None:
     path = ROOT / "README.md"
     text = path.read_text(encoding="utf-8")
-    before, _, rest = text.partition(START)
-    _, _, after = rest.partition(END)
-    path.write_text(f"{before}{START}\n{tables}\n{END}{after}", encoding="utf-8")
+    before, start, rest = text.partition(f"<!-- bench:{subject} -->")
+    _, end, after = rest.partition("<!-- /bench -->")
+    if not (start and end):
+        raise SystemExit(f"README.md has no place for bench:{subject}")
+    path.write_text(f"{before}{start}\n{tables}\n{end}{after}", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -99,8 +99,8 @@ def figure(row: str, column: int) -> float:
 
 @pytest.mark.requirement("PROOF-05")
 def test_published_memory_is_within_the_bound() -> None:
-    assert figure("one 100 MB log, one core", 1) >= 100
-    assert figure("one 100 MB log, one core", 4) < 150
+    assert figure("one 100 MB log", 1) >= 100
+    assert figure("one 100 MB log", 4) < 150
 
 
 @pytest.mark.requirement("PROOF-06")

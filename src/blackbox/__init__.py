@@ -8,11 +8,17 @@
 syntax     the grammar: pure functions from text to its parts
 events     what a line says, as typed values
 document   entries, documents, streams and growing files
+redaction  what a secret looks like, and the marker in its place
+vault      what may reach the disk: secrets out, long results to blobs
 write      a writer for harnesses
 session    calls joined with their answers, time, cost, questions, files
 check      the rules of `validate`
 repair     edits that mend a log
+formats    other forms of a session, and the way from each to any other
+dual       a recorder of two files: one cut for people, one whole
+report     what people ask of a session: files, hosts, decisions, cost, actions
 cli        the command `blackbox`
+disk       files and folders for their owner alone
 errors     the exceptions: only the environment raises
 """
 
@@ -21,25 +27,33 @@ from blackbox.check.validator import Report, validate, validate_blocks
 from blackbox.document.document import Document, parse
 from blackbox.document.files import follow, read_document, scan
 from blackbox.document.line import Line, Span
-from blackbox.errors import BlackboxError, ClosedError, ReadError, UsageError, WriteError
+from blackbox.dual.recorder import DualRecorder
+from blackbox.errors import BlackboxError, ClosedError, IntegrityError, ReadError, UsageError, WriteError
+from blackbox.redaction.config import load_redactor
+from blackbox.redaction.redactor import Redactor
 from blackbox.session.load import load_session
 from blackbox.session.session import Session
 from blackbox.syntax.header import Header
 from blackbox.syntax.kinds import Kind
 from blackbox.syntax.results import Result, ResultKind
+from blackbox.vault.store import BlobStore
 from blackbox.write.sink import Durability
 from blackbox.write.writer import Writer
 
 __all__ = [
     "BlackboxError",
+    "BlobStore",
     "ClosedError",
     "Document",
+    "DualRecorder",
     "Durability",
     "Finding",
     "Header",
+    "IntegrityError",
     "Kind",
     "Line",
     "ReadError",
+    "Redactor",
     "Report",
     "Result",
     "ResultKind",
@@ -53,7 +67,16 @@ __all__ = [
     "load_session",
     "parse",
     "read_document",
+    "redact",
     "scan",
     "validate",
     "validate_blocks",
 ]
+
+
+def redact(text: str) -> str:
+    """The text with each secret replaced by a marker such as `[redacted:github_token]`, by this user's rules.
+
+    `Redactor.redact` tells also how many of each kind there were, and works by rules of the caller's choice.
+    """
+    return load_redactor().redact(text).text

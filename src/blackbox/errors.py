@@ -3,6 +3,7 @@
 BlackboxError
 ├── ReadError        a file could not be opened or read
 ├── WriteError       a file could not be created, written or renamed
+├── IntegrityError   what was kept is not what its hash says
 ├── UsageError       the caller asked for something that cannot be done
 └── ClosedError      an event was logged to a writer that is already closed
 """
@@ -29,6 +30,12 @@ class WriteError(BlackboxError):
     """A file could not be created, written or renamed; nothing was half-written."""
 
     code = "write_failed"
+
+
+class IntegrityError(BlackboxError):
+    """What was kept is not what its hash says."""
+
+    code = "integrity"
 
 
 class UsageError(BlackboxError):

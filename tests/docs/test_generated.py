@@ -1,5 +1,6 @@
 """Generated pages are up to date, every command has one, and the JSON they document is the JSON that is printed."""
 
+import hashlib
 import importlib.util
 import json
 import re
@@ -11,6 +12,9 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+
+from blackbox.vault.store import FOLDER
+from blackbox.write import Writer
 
 ROOT = Path(__file__).resolve().parents[2]
 CLI = ROOT / "docs" / "cli"
@@ -52,6 +56,32 @@ t:read a → one \\→ two
 """
 
 
+#: A session that touches, spends, decides and contradicts itself, so that no list of the reports on it is empty.
+BUSY = """\
+---
+format: bbox/1
+id: sess_busy
+repo_sha: 4f2a9c1
+budget: $1
+---
+
+@start id=sess_busy ts=2026-03-01T09:00:00Z
+u: Why does the tide job fail? step=1 ts=2026-03-01T09:00:05Z
+a: I look. step=2 ts=2026-03-01T09:00:30Z # metrics prompt=900 completion=60 cached=10 cost=0.03
+t:read id=call_1 .env step=2 → DB_PASSWORD=plum-tree-42
+t:shell id=call_2 curl -s https://tides.example/v1 step=2 → [redacted:env_var]
+t:edit id=call_3 src/tides.py step=3 → [ok]
+c:forge.issue id=call_4 number=12 → [ok]
+x:explore id=sub_1 "Who else?" → [done] path=gone.bbox
+q: id=q_1 "Retry?" → [pending]
+q: id=q_1 → [auto: yes, reason="it runs again soon"]
+@end tokens=900 cost=$1.50 ts=2026-03-01T09:02:00Z
+# tokens=800 cost=$1.40
+"""
+LONG = "a line of a long result\n" * 100
+DIGITS = hashlib.sha256(LONG.encode()).hexdigest()
+
+
 @pytest.fixture(scope="module")
 def generate() -> ModuleType:
     spec = importlib.util.spec_from_file_location("docs_generate", ROOT / "docs" / "generate.py")
@@ -72,15 +102,18 @@ def test_no_page_is_stale() -> None:
 def test_every_command_has_help_with_examples_and_a_page(generate: ModuleType) -> None:
     commands = generate.commands()
     assert set(commands) >= {"validate", "stats", "parse", "fix", "explain", "tour"}
+    assert generate.subcommands("blobs") == ["list", "verify", "extract", "gc"]
     for name, summary in commands.items():
         assert summary, f"`blackbox {name}` has no help"
-        with generate.scratch(""):
-            shown = generate.run(f"blackbox {name} --help")
-        assert "Examples:\n" in shown, f"the help of `blackbox {name}` has no Examples"
         page = (CLI / f"{name}.md").read_text(encoding="utf-8")
         for heading in ("## Examples", "## Exit codes"):
             assert heading in page, f"docs/cli/{name}.md has no `{heading}`"
-        assert shown.strip() in page
+        group = [f"blackbox {name} {sub}" for sub in generate.subcommands(name)]
+        with generate.scratch(""):
+            shown = {words: generate.run(f"{words} --help") for words in [f"blackbox {name}", *group]}
+        for words in group or shown:
+            assert "Examples:\n" in shown[words], f"the help of `{words}` has no Examples"
+        assert [words for words, text in shown.items() if text.strip() not in page] == []
 
 
 def test_every_option_named_json_is_documented(generate: ModuleType) -> None:
@@ -214,6 +247,92 @@ def test_json_lines_are_as_documented(
     for value in printed:
         assert value["schema"] == schema
         assert documented.faults(value, schema, schema) == []
+
+
+@pytest.fixture
+def sessions(generate: ModuleType, logs: int) -> None:
+    """The same folder with a session that fills all reports, a log with blobs, a damaged store and companions."""
+    for folder in ("busy", "kept", "broken"):
+        Path(folder).mkdir()
+    Path("busy/busy.bbox").write_text(BUSY, encoding="utf-8")
+    with Writer.create("kept/session.bbox", id="sess_kept", repo_sha="4f2a9c1") as session:
+        session.tool("read", "notes.md", result=LONG)
+    Path("kept", FOLDER, "0" * 64).write_bytes(b"")
+    Path("kept", FOLDER, f".{DIGITS}.stopped.tmp").write_bytes(b"a line")
+    Path("broken", FOLDER).mkdir()
+    Path("broken", FOLDER, DIGITS).write_bytes(b"not what it was")
+    Path("broken", FOLDER, "notes.txt").write_bytes(b"foreign")
+    Path("broken/rare.bbox").write_text(RARITIES.replace("sha256=ab12", "sha256=ab12cd34"), encoding="utf-8")
+    generate.run("blackbox export busy/busy.bbox --format rlog --output pair/busy")
+    Path("pair/torn.jsonl").write_bytes(Path("pair/busy.jsonl").read_bytes()[:-20])
+    Path("pair/empty.jsonl").write_bytes(b"")
+
+
+@pytest.mark.requirement("CMD-02", "CMD-03")
+@pytest.mark.parametrize(
+    ("line", "code", "schema", "filled"),
+    [
+        ("blackbox tail busy/busy.bbox --no-follow --json", 0, "blackbox.tail/1", "name id step ts"),
+        ("blackbox grep tide -C 1 busy --json", 0, "blackbox.grep/1", "name id step ts context"),
+        (
+            "blackbox audit . --json",
+            0,
+            "blackbox.audit/1",
+            "session files hosts mcp sensitive redactions secrets decisions commands unread",
+        ),
+        (
+            "blackbox cost . --json",
+            0,
+            "blackbox.cost/1",
+            "source steps tools models agents subagents tokens cost token_totals cost_totals contradictions",
+        ),
+        ("blackbox apm pair --json", 0, "blackbox.apm/1", "sources sessions bad_lines unknown_files"),
+        ("blackbox redact busy --json", 0, "blackbox.redact/1", "total counts found"),
+        ("blackbox redact --rules --json", 0, "blackbox.redaction-rules/1", "classes rules"),
+        (
+            "blackbox export busy examples --format compact --output small --json",
+            0,
+            "blackbox.export/1",
+            "written losses redactions",
+        ),
+        ("blackbox blobs list . --json", 0, "blackbox.blobs-list/1", "blobs"),
+        ("blackbox blobs verify broken --json", 4, "blackbox.blobs-verify/1", "damaged missing foreign"),
+        ("blackbox blobs verify kept/session.bbox --json", 0, "blackbox.blobs-verify/1", "whole"),
+        (
+            f"blackbox blobs extract {DIGITS[:8]} kept --output notes.md --json",
+            0,
+            "blackbox.blobs-extract/1",
+            "sha256 bytes output",
+        ),
+        (
+            "blackbox blobs gc kept --older-than 0s --write --json",
+            0,
+            "blackbox.blobs-gc/1",
+            "blobs leftovers kept_mentioned removed",
+        ),
+    ],
+)
+@pytest.mark.usefixtures("sessions")
+def test_json_of_sessions_is_as_documented(
+    generate: ModuleType, documented: Documented, line: str, code: int, schema: str, filled: str
+) -> None:
+    printed = [json.loads(text) for text in generate.run(line, code).splitlines()]
+    for value in printed:
+        assert value["schema"] == schema
+        assert documented.faults(value, schema, schema) == []
+    assert [key for key in filled.split() if not any(value[key] for value in printed)] == []
+
+
+def test_every_shape_is_on_a_page(generate: ModuleType, documented: Documented) -> None:
+    assert sorted(generate.shapes().keys() - documented.shapes.keys()) == []
+
+
+@pytest.mark.requirement("CMD-03")
+@pytest.mark.usefixtures("sessions")
+def test_damage_is_told_as_documented(generate: ModuleType, documented: Documented) -> None:
+    told = json.loads(generate.run(f"blackbox blobs extract {DIGITS} broken --output out.txt --json", 4))
+    assert documented.faults(told, "error", "extract") == []
+    assert told["code"] == "integrity"
 
 
 @pytest.mark.requirement("CMD-03")

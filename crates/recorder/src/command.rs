@@ -2,23 +2,49 @@
 
 use std::ffi::OsString;
 
-use clap::Parser;
 use clap::error::ErrorKind;
+use clap::{Args, Parser, Subcommand};
 use wal::signature::FORMAT_VERSION;
 
 /// The Blackbird recorder.
 ///
 /// Recording is not part of this version: the program is installed so that the rest of Blackbird can find it and ask
-/// for its version.
+/// for its version. It can redact text as the recorder will.
 #[derive(Parser)]
 #[command(name = "blackbird-recorder", version = version())]
-struct Arguments {}
+struct Arguments {
+    #[command(subcommand)]
+    action: Option<Action>,
+}
+
+#[derive(Subcommand)]
+enum Action {
+    Redact(Redaction),
+}
+
+/// Copy standard input to standard output with its secrets replaced by markers.
+///
+/// How many secrets of each kind there were is told on standard error.
+#[derive(Args, Debug, PartialEq, Eq)]
+pub(crate) struct Redaction {
+    /// Switch a class of rules off; may be given more than once
+    #[arg(long, value_name = "CLASS")]
+    pub(crate) off: Vec<String>,
+    /// Switch off what a use has no need of, such as "wire" for recorded traffic
+    #[arg(long, value_name = "NAME")]
+    pub(crate) profile: Option<String>,
+    /// Treat each line as a text of its own
+    #[arg(long)]
+    pub(crate) lines: bool,
+}
 
 /// What the program does in reply to a command line.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Answer {
     /// Print the text on standard output; exit code 0.
     Show(String),
+    /// Redact standard input.
+    Redact(Redaction),
     /// Print the one-sentence text on standard error; exit code 2.
     Refuse(String),
 }
@@ -26,13 +52,19 @@ pub(crate) enum Answer {
 /// Decide the answer to a command line, whose first word is the program's own name.
 pub(crate) fn interpret(words: impl IntoIterator<Item = OsString>) -> Answer {
     let reason = match Arguments::try_parse_from(words) {
-        Ok(Arguments {}) => "blackbird-recorder cannot record yet in this version".to_owned(),
+        Ok(Arguments { action: Some(Action::Redact(redaction)) }) => return Answer::Redact(redaction),
+        Ok(Arguments { action: None }) => "blackbird-recorder cannot record yet in this version".to_owned(),
         Err(error) => match error.kind() {
             ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => return Answer::Show(error.to_string()),
             _ => first_sentence(&error),
         },
     };
-    Answer::Refuse(format!("{reason}; run 'blackbird-recorder --help' to see what it does."))
+    Answer::Refuse(refusal(&reason))
+}
+
+/// The one sentence that a refused command line is answered with.
+pub(crate) fn refusal(reason: &str) -> String {
+    format!("{reason}; run 'blackbird-recorder --help' to see what it does.")
 }
 
 /// clap explains itself over several lines, of which the first names the problem.
@@ -71,6 +103,26 @@ mod tests {
     fn help_is_shown_not_refused() {
         let Answer::Show(text) = answer(&["--help"]) else { panic!("--help was refused") };
         assert!(text.contains("Usage: blackbird-recorder"), "{text}");
+    }
+
+    #[test]
+    fn redact_takes_classes_a_profile_and_lines() {
+        let plain = Redaction { off: vec![], profile: None, lines: false };
+        assert_eq!(answer(&["redact"]), Answer::Redact(plain));
+        let all = Redaction {
+            off: vec!["keys".to_owned(), "entropy".to_owned()],
+            profile: Some("wire".to_owned()),
+            lines: true,
+        };
+        let words = ["redact", "--off", "keys", "--off", "entropy", "--profile", "wire", "--lines"];
+        assert_eq!(answer(&words), Answer::Redact(all));
+    }
+
+    #[test]
+    fn redact_takes_no_files() {
+        let Answer::Refuse(text) = answer(&["redact", "file"]) else { panic!("a file was accepted") };
+        assert!(text.contains("'file'"), "{text}");
+        assert_eq!(text.lines().count(), 1);
     }
 
     #[test]

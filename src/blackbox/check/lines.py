@@ -11,6 +11,8 @@ from blackbox.syntax.escape import bad_sequences
 from blackbox.syntax.header import Header
 from blackbox.syntax.kinds import PREFIXES, PROSE, Kind
 from blackbox.syntax.results import BLOB
+from blackbox.syntax.values import integer
+from blackbox.vault.presence import Held, LookAt, Presence
 
 _ASCII_ARROW = re.compile(r"(?<=[ \t])->(?=[ \t\r\[]|\Z)")
 _QUOTED = re.compile(r'"[^"]*"')
@@ -21,9 +23,13 @@ _SEEN = 40
 class LineChecks:
     """Each line by itself. The cheap tests come first: most lines pass them and nothing is parsed."""
 
-    def __init__(self, add: Callable[[Finding], None]) -> None:
+    def __init__(self, add: Callable[[Finding], None], look_at: LookAt | None) -> None:
         self._add = add
+        self._look_at = look_at
         self._is_bbox = False
+        #: How many blobs have no store to be looked up in, and where the first one is named.
+        self._unchecked = 0
+        self._first_unchecked = 0
 
     def begin(self, header: Header | None) -> None:
         """The header is known."""
@@ -124,9 +130,39 @@ class LineChecks:
                 if not digits or len(digits) > 64 or not _HEX.fullmatch(digits):
                     message = f"`{_printable(digits)}` is not a SHA-256 in hexadecimal"
                     self._add(rule_named("blob-hash-malformed").finding(number, message, *place))
-                elif len(digits) < 64:
+                    continue
+                if len(digits) < 64:
                     message = f"a prefix of {len(digits)} digits instead of 64"
                     self._add(rule_named("blob-hash-short").finding(number, message, *place))
+                if self._look_at is not None:
+                    self._held(self._look_at(digits.lower()), match, number)
+
+    def _held(self, held: Held, match: re.Match[str], number: int) -> None:
+        """A blob that was looked up."""
+        name = f"{match[1][:12]}…" if len(match[1]) > 12 else match[1]
+        place = match.start(1) + 1, match.end(1) + 1
+        stated = integer(match[2])
+        if held.presence is Presence.NO_STORE:
+            self._first_unchecked = self._first_unchecked or number
+            self._unchecked += 1
+        elif held.presence is Presence.MISSING:
+            self._add(rule_named("blob-missing").finding(number, f"blob {name} is not in .bbox-blobs", *place))
+        elif held.presence is Presence.AMBIGUOUS:
+            message = f"{name} is the beginning of several blobs in .bbox-blobs"
+            self._add(rule_named("blob-missing").finding(number, message, *place))
+        elif held.presence is Presence.DAMAGED:
+            message = f"the content kept as {name} has another hash"
+            self._add(rule_named("blob-damaged").finding(number, message, *place))
+        elif stated is not None and stated != held.size:
+            message = f"blob {name} has {held.size} bytes, the log says {stated}"
+            self._add(rule_named("blob-size").finding(number, message, *place))
+
+    def finish(self) -> None:
+        """Conclusions about the whole log."""
+        if self._unchecked:
+            count = f"{self._unchecked} blob pointer{'s' if self._unchecked > 1 else ''}"
+            message = f"there is no .bbox-blobs beside the log: {count} not checked"
+            self._add(rule_named("blobs-unchecked").finding(self._first_unchecked, message))
 
 
 def find_ascii_arrow(line: Line) -> re.Match[str] | None:

@@ -1,12 +1,13 @@
-"""Checks on the text itself: encoding, line ends, holes, length."""
+"""Checks on the text itself: encoding, line ends, holes, length, secrets."""
 
 import re
 from collections.abc import Callable
 
-from blackbox.check.findings import Finding
+from blackbox.check.findings import Finding, Findings
 from blackbox.check.rules import rule_named
 from blackbox.document.line import Line
 from blackbox.document.scanner import Scanner
+from blackbox.redaction.redactor import Redactor
 from blackbox.syntax.header import Header
 
 LONG_LINE = 1 << 20
@@ -104,3 +105,46 @@ class TextChecks:
 
 def _numbered(line: Line) -> list[tuple[int, str]]:
     return list(enumerate(line.physical_lines, line.number))
+
+
+class SecretSearch:
+    """Looks for secrets in the blocks of a log. A pass of its own, so that it can run beside the other checks."""
+
+    def __init__(self, redactor: Redactor, kept_per_rule: int | None = None) -> None:
+        self.findings = Findings(kept_per_rule)
+        self._redactor = redactor
+        self._pieces: list[bytes] = []
+        self._number = 1
+
+    def feed(self, block: bytes) -> None:
+        """Search the next block. It is searched up to its last line feed; the rest waits for its own."""
+        self._pieces.append(block)
+        if b"\n" in block:
+            data = b"".join(self._pieces)
+            cut = data.rfind(b"\n") + 1
+            self._pieces = [data[cut:]]
+            self._search(data[:cut])
+
+    def finish(self) -> Findings:
+        """The log has ended: what was found."""
+        self._search(b"".join(self._pieces))
+        self._pieces = []
+        return self.findings
+
+    def _search(self, data: bytes) -> None:
+        at = 0
+        number = self._number
+        for start, end, kind in self._redactor.find(data):
+            number += data.count(b"\n", at, start)
+            at = start
+            line = data.rfind(b"\n", 0, start) + 1
+            last = data.find(b"\n", start, end)
+            column = _width(data[line:start]) + 1
+            end_column = column + _width(data[start : end if last < 0 else last])
+            message = f"a secret in the clear: {kind}"
+            self.findings.add(rule_named("secret-in-clear").finding(number, message, column, end_column))
+        self._number = number + data.count(b"\n", at)
+
+
+def _width(data: bytes) -> int:
+    return len(data.decode(errors="surrogateescape"))

@@ -12,15 +12,17 @@ from blackbox.check.lines import LineChecks
 from blackbox.check.rules import all_rules
 from blackbox.check.statistics import Counting, Statistics
 from blackbox.check.steps import DOUBTFUL_BYTES, StepChecks
-from blackbox.check.text import SAMPLE_SIZE, TextChecks, looks_binary
+from blackbox.check.text import SAMPLE_SIZE, SecretSearch, TextChecks, looks_binary
 from blackbox.check.totals import TotalChecks
 from blackbox.document.document import Document
 from blackbox.document.files import BLOCK_SIZE
 from blackbox.document.line import Line
 from blackbox.document.scanner import BOM, Scanner
+from blackbox.redaction.redactor import Redactor
 from blackbox.session.matching import Matcher, Role
 from blackbox.syntax.kinds import MESSAGES, NAMED, SILENT, Kind
 from blackbox.syntax.quick import CALL_LIKE, step_and_time
+from blackbox.vault.presence import LookAt
 
 # An enum's member is looked up through its metaclass; these are compared with for every line of a long log.
 _NEW, _REUSED, _ORPHAN = Role.NEW, Role.REUSED, Role.ORPHAN
@@ -44,6 +46,12 @@ class Report(msgspec.Struct, frozen=True):
         rules = all_rules()
         return kept + sum(count for rule, count in self.left_out.items() if rules[rule].severity is severity)
 
+    def joined(self, more: Findings) -> "Report":
+        """This report with what another pass over the same log has found."""
+        together = Findings()
+        together.kept = [*self.findings, *more.kept]
+        return msgspec.structs.replace(self, findings=together.in_order(), left_out=self.left_out | more.left_out)
+
 
 def _look_nowhere(_name: str) -> str | None:
     return None
@@ -56,14 +64,20 @@ class Validator:
     lines, and a line is parsed only as far as one of the checks needs.
     """
 
-    def __init__(self, *, kept_per_rule: int | None = None, look_up: LookUp = _look_nowhere) -> None:
+    def __init__(
+        self,
+        *,
+        kept_per_rule: int | None = None,
+        look_up: LookUp = _look_nowhere,
+        look_at: LookAt | None = None,
+    ) -> None:
         self._scanner = Scanner()
         self._findings = Findings(kept_per_rule)
         self._counting = Counting()
         add = self._findings.add
         self._matcher = Matcher()
         self._text = TextChecks(add)
-        self._lines = LineChecks(add)
+        self._lines = LineChecks(add, look_at)
         self._calls = CallChecks(add, self._matcher, look_up)
         self._steps = StepChecks(add, self._counting)
         self._totals = TotalChecks(add)
@@ -128,6 +142,7 @@ class Validator:
             self._take_header()
         self._text.finish(self._scanner, is_binary=bool(self._binary), is_empty=not self._size)
         if not self._binary and self._size:
+            self._lines.finish()
             self._calls.finish()
             self._steps.finish()
             self._flight.finish(self._scanner.line_count)
@@ -243,27 +258,37 @@ class Traits:
                 setattr(self, name, True)
 
 
-def validate(document: Document) -> list[Finding]:
-    """Every finding of a document, in order of place."""
-    return validate_bytes(document.emit()).findings
+def validate(document: Document, *, redactor: Redactor | None = None) -> list[Finding]:
+    """Every finding of a document, in order of place; with a redactor also the secrets it finds."""
+    return validate_bytes(document.emit(), redactor=redactor).findings
 
 
-def validate_bytes(data: bytes, *, look_up: LookUp = _look_nowhere) -> Report:
+def validate_bytes(
+    data: bytes, *, look_up: LookUp = _look_nowhere, look_at: LookAt | None = None, redactor: Redactor | None = None
+) -> Report:
     """The full report of a log in memory."""
-    validator = Validator(look_up=look_up)
-    for start in range(0, len(data), BLOCK_SIZE):
-        validator.feed(data[start : start + BLOCK_SIZE])
-    return validator.finish()
+    blocks = (data[start : start + BLOCK_SIZE] for start in range(0, len(data), BLOCK_SIZE))
+    return validate_blocks(blocks, kept_per_rule=None, look_up=look_up, look_at=look_at, redactor=redactor)
 
 
 def validate_blocks(
-    blocks: Iterable[bytes], *, kept_per_rule: int | None = KEPT_PER_RULE, look_up: LookUp = _look_nowhere
+    blocks: Iterable[bytes],
+    *,
+    kept_per_rule: int | None = KEPT_PER_RULE,
+    look_up: LookUp = _look_nowhere,
+    look_at: LookAt | None = None,
+    redactor: Redactor | None = None,
 ) -> Report:
     """The report of a log that comes in blocks, in bounded memory.
 
     `look_up` tells why a log named in this one cannot be read; `session.load.look_beside` makes one for a file.
+    `look_at` tells how a blob stands; `vault.presence.look_beside` makes one. A `redactor` finds secrets.
     """
-    validator = Validator(kept_per_rule=kept_per_rule, look_up=look_up)
+    validator = Validator(kept_per_rule=kept_per_rule, look_up=look_up, look_at=look_at)
+    search = SecretSearch(redactor, kept_per_rule) if redactor is not None else None
     for block in blocks:
         validator.feed(block)
-    return validator.finish()
+        if search is not None:
+            search.feed(block)
+    report = validator.finish()
+    return report if search is None else report.joined(search.finish())

@@ -4,4 +4,6 @@ app        the entry point: commands, exit codes, how errors are told
 inputs     files, folders, globs and standard input as a list of logs
 output     text, tables and JSON, on a terminal or in a pipe
 validate · stats · parse · fix · explain · tour     one module a command
+reading    tail, grep, audit, cost, apm
+keeping    redact, blobs, export
 """

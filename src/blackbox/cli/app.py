@@ -7,19 +7,21 @@ from typing import Annotated
 import typer
 
 from blackbox.cli import explain, fix, output, parse, stats, tour, validate
-from blackbox.cli.inputs import EXIT_ENVIRONMENT, nearby_logs
-from blackbox.errors import BlackboxError, UsageError, WriteError
+from blackbox.cli.inputs import EXIT_ENVIRONMENT, EXIT_INTEGRITY, nearby_logs
+from blackbox.cli.keeping import blobs, export, redact
+from blackbox.cli.reading import apm, audit, cost, grep, tail
+from blackbox.errors import BlackboxError, IntegrityError, UsageError, WriteError
 
 EXIT_USAGE = 2
 
 _EPILOG = (
-    "Exit codes: 0 done, 1 a log has errors (with --strict: warnings too), 2 wrong usage, "
-    "3 a file could not be read or written."
+    "Exit codes: 0 done, 1 a log has errors (with --strict: warnings too) or nothing was found, 2 wrong usage, "
+    "3 a file could not be read or written, 4 what was kept does not match its hash."
 )
 
 app = typer.Typer(
     name="blackbox",
-    help="Read, check and mend flight logs of agent sessions (.bbox, .blackbox, .rlog).",
+    help="Read, check, search, audit, convert and mend flight logs of agent sessions (.bbox, .blackbox, .rlog).",
     epilog=_EPILOG,
     rich_markup_mode=None,
     add_completion=True,
@@ -29,7 +31,15 @@ app = typer.Typer(
 app.command("validate")(validate.command)
 app.command("stats")(stats.command)
 app.command("parse")(parse.command)
+app.command("tail")(tail.command)
+app.command("grep")(grep.command)
+app.command("audit")(audit.command)
+app.command("cost")(cost.command)
+app.command("apm")(apm.command)
 app.command("fix")(fix.command)
+app.command("redact")(redact.command)
+app.command("export")(export.command)
+app.add_typer(blobs.app, name="blobs")
 app.command("explain")(explain.command)
 app.command("tour")(tour.command)
 
@@ -67,6 +77,9 @@ def main() -> None:
     except UsageError as error:
         output.tell_error(error, as_json=as_json)
         code = EXIT_USAGE
+    except IntegrityError as error:
+        output.tell_error(error, as_json=as_json)
+        code = EXIT_INTEGRITY
     except BlackboxError as error:
         output.tell_error(error, as_json=as_json)
         code = EXIT_ENVIRONMENT

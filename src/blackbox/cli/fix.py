@@ -8,10 +8,10 @@ from rich.console import Console
 from rich.text import Text
 
 from blackbox.cli import inputs, output
+from blackbox.disk import replace_file
 from blackbox.document.document import Document, parse
 from blackbox.errors import UsageError
 from blackbox.repair.edits import Change, changes_between
-from blackbox.repair.files import replace_file
 from blackbox.repair.fixers import FIXERS, Repair, repair
 
 SCHEMA = "blackbox.fix/1"

@@ -15,6 +15,7 @@ from blackbox.errors import ReadError, UsageError, WriteError
 
 STDIN = "-"
 EXIT_ENVIRONMENT = 3
+EXIT_INTEGRITY = 4
 
 
 def find_logs(arguments: list[str]) -> list[str]:

@@ -12,13 +12,16 @@ from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
 from rich.text import Text
 
-from blackbox.check.findings import Finding, Severity
-from blackbox.check.rules import all_rules
+from blackbox.check.findings import Finding, Findings, Severity
+from blackbox.check.rules import all_rules, rule_named
 from blackbox.check.statistics import Statistics
-from blackbox.check.validator import Report, validate_blocks
+from blackbox.check.text import SecretSearch
+from blackbox.check.validator import KEPT_PER_RULE, Report, validate_blocks
 from blackbox.cli import inputs, output
 from blackbox.errors import BlackboxError
+from blackbox.redaction.config import load_redactor
 from blackbox.session.load import look_beside
+from blackbox.vault.presence import look_beside as look_at_blobs
 
 SCHEMA = "blackbox.validate/1"
 #: Below this, starting processes costs more than it saves.
@@ -82,22 +85,38 @@ def _validate_all(names: list[str], jobs: int) -> Iterator[Outcome]:
         with concurrent.futures.ProcessPoolExecutor(workers) as pool:
             yield from pool.map(validate_one, names, chunksize=max(1, len(names) // (workers * 8)))
     else:
-        show = sys.stderr.isatty() and len(names) == 1
-        yield from (validate_one(name, show_progress=show) for name in names)
+        alone = len(names) == 1
+        yield from (validate_one(name, alone=alone, jobs=jobs) for name in names)
 
 
-def validate_one(name: str, *, show_progress: bool = False) -> Outcome:
+def validate_one(name: str, *, alone: bool = False, jobs: int = 1) -> Outcome:
     """The outcome for one log; what the environment refuses is a value here, so that other logs go on."""
     try:
         size = inputs.total_size([name])
         blocks = inputs.read_blocks(name)
-        if show_progress and size >= _WORTH_PROGRESS:
+        if alone and size >= _WORTH_PROGRESS and sys.stderr.isatty():
             blocks = _with_progress(blocks, size)
         if name == inputs.STDIN:
-            return Outcome(name, validate_blocks(blocks))
-        return Outcome(name, validate_blocks(blocks, look_up=look_beside(name)))
+            return Outcome(name, validate_blocks(blocks, redactor=load_redactor()))
+        look_up, look_at = look_beside(name), look_at_blobs(name)
+        if jobs == 1 or size < _WORTH_PROCESSES:
+            report = validate_blocks(blocks, look_up=look_up, look_at=look_at, redactor=load_redactor())
+            return Outcome(name, report)
+        # The search for secrets takes as long as a fifth of all other checks: it has a process of its own.
+        with concurrent.futures.ProcessPoolExecutor(1) as pool:
+            secrets = pool.submit(search_secrets, name)
+            report = validate_blocks(blocks, look_up=look_up, look_at=look_at)
+            return Outcome(name, report.joined(secrets.result()))
     except BlackboxError as error:
         return Outcome(name, None, error.code, error.message, error.remedy)
+
+
+def search_secrets(name: str) -> Findings:
+    """The secrets left in the clear in one log."""
+    search = SecretSearch(load_redactor(), KEPT_PER_RULE)
+    for block in inputs.read_blocks(name):
+        search.feed(block)
+    return search.finish()
 
 
 def _with_progress(blocks: Iterator[bytes], size: int) -> Iterator[bytes]:
@@ -112,6 +131,9 @@ def _with_progress(blocks: Iterator[bytes], size: int) -> Iterator[bytes]:
 def _exit_code(outcomes: list[Outcome], *, strict: bool) -> int:
     if any(outcome.report is None for outcome in outcomes):
         return inputs.EXIT_ENVIRONMENT
+    damaged = rule_named("blob-damaged").id
+    if any(finding.rule == damaged for o in outcomes if o.report for finding in o.report.findings):
+        return inputs.EXIT_INTEGRITY
     counted = (Severity.ERROR, Severity.WARNING) if strict else (Severity.ERROR,)
     found = any(o.report.count(severity) for o in outcomes if o.report for severity in counted)
     return 1 if found else 0

@@ -2,5 +2,4 @@
 
 edits     an edit, and how edits are applied to a document
 fixers    what can be mended: steps, ends, arrows, call ids, line ends
-files     the only module here that writes: a repaired log replaces the old one whole, or not at all
 """

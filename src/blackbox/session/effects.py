@@ -125,12 +125,18 @@ class TouchedFile(NamedTuple):
         return frozenset(touch.access for touch in self.touches)
 
     @property
-    def is_modified(self) -> bool:
-        """Whether a call that did not fail wrote, edited or deleted it; `p:file` only names a plan file."""
-        return any(
-            access in _MODIFYING and call.status not in _VOID and (access, call.name) != (Access.PLAN, "file")
-            for access, call in self.touches
+    def changes(self) -> tuple[Touch, ...]:
+        """The touches that were to write, edit or delete it, failed ones too; `p:file` only names a plan file."""
+        return tuple(
+            touch
+            for touch in self.touches
+            if touch.access in _MODIFYING and (touch.access, touch.call.name) != (Access.PLAN, "file")
         )
+
+    @property
+    def is_modified(self) -> bool:
+        """Whether a call that did not fail wrote, edited or deleted it."""
+        return any(call.status not in _VOID for _, call in self.changes)
 
 
 _MODIFYING = frozenset({Access.WRITE, Access.EDIT, Access.DELETE, Access.PLAN})

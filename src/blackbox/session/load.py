@@ -34,10 +34,16 @@ def load_session(path: str | os.PathLike[str]) -> Session:
     first log must be readable (`ReadError`); whatever else cannot be read is a value: `missing_parts` and
     `missing_subagents` say which and why.
     """
+    return load_with_files(path)[0]
+
+
+def load_with_files(path: str | os.PathLike[str]) -> tuple[Session, frozenset[Path]]:
+    """A session as `load_session` reads it, and all files that were read for it, links resolved."""
     first = Path(path)
     document = read_document(first)
     resolved = first.resolve()
-    return _Loader(resolved.parent).load(_Part(resolved, document), ())
+    loader = _Loader(resolved.parent)
+    return loader.load(_Part(resolved, document), ()), frozenset(loader.files)
 
 
 def look_beside(path: str | os.PathLike[str]) -> Callable[[str], str | None]:
@@ -57,11 +63,13 @@ class _Loader:
 
     def __init__(self, root: Path) -> None:
         self._root = root
+        self.files: set[Path] = set()
         self._sessions: dict[Path, Session] = {}
 
     def load(self, first: _Part, ancestors: tuple[frozenset[Path], ...]) -> Session:
         """The session that begins with one part; `ancestors` are the files of the sessions that lead here."""
         parts, missing = self._parts(first)
+        self.files.update(part.path for part in parts)
         followed: dict[Line, Session | Missing] = {}
         session = Session((part.document for part in parts), missing_parts=missing, followed=followed)
         family = (*ancestors, frozenset(part.path for part in parts))

@@ -4,6 +4,8 @@
         log.user("Fix the login bug")
         log.tool("read", "src/auth.rs", result=results.lines(186))
 
+Secrets are hidden and long results moved beside the log by `vault.guard`, which every entry passes.
+
 writer      `Writer`: create, reopen, close; a sub-agent's log within its parent's
 turns       what is said and done: messages, questions, modes; tools, MCP methods, skills, plans, recalls
 marks       the `@` primitives, comments and figures

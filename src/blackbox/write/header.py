@@ -1,11 +1,11 @@
 """The header of a new log: typed fields in, the YAML block out."""
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import TypedDict
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypedDict, cast
 
 from blackbox.errors import UsageError
-from blackbox.syntax.header import FENCE, REQUIRED
+from blackbox.syntax.header import FENCE, REQUIRED, HeaderValue
 from blackbox.write import scalars
 from blackbox.write.scalars import Argument, Duration, Money
 
@@ -60,6 +60,30 @@ def spell_header(fields: HeaderFields) -> str:
             raise UsageError(f"extra key {key!r} is no plain name", "use letters, digits, `_`, `.` and `-`")
         lines.append(f"extra.{key}: {_yaml(value)}")
     return "\n".join([FENCE, *lines, FENCE, "", ""])
+
+
+def spell_fields(fields: Mapping[str, HeaderValue]) -> str:
+    """The header block of any fields, as read from another log; the body below it has to use the escape rule."""
+    given: Mapping[str, Argument] = {**fields, "escape": "1"}
+    lines = [f"{_scalar(key)}: {_yaml(value)}" for key, value in given.items()]
+    return "\n".join([FENCE, *lines, FENCE, "", ""])
+
+
+def map_header(fields: HeaderFields, pair: Callable[[str, str], str]) -> HeaderFields:
+    """The same fields with every text in them mapped by its key; the format stays."""
+    given = cast("Mapping[str, Argument]", fields)
+    mapped = {key: value if key == "format" else _map(key, value, pair) for key, value in given.items()}
+    return cast("HeaderFields", mapped)
+
+
+def _map(key: str, value: Argument, pair: Callable[[str, str], str]) -> Argument:
+    if isinstance(value, str):
+        return pair(key, value)
+    if isinstance(value, Mapping):
+        return {name: _map(name, item, pair) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_map(key, item, pair) for item in value]
+    return value
 
 
 def _check(fields: HeaderFields) -> dict[str, Argument]:

@@ -11,7 +11,10 @@ from blackbox.events.calls import Arguments
 from blackbox.events.comments import Comment, Note
 from blackbox.events.lifecycle import Lifecycle, Rotate
 from blackbox.events.messages import Message, Thinking
+from blackbox.redaction.config import load_redactor
+from blackbox.syntax.results import Blob
 from blackbox.syntax.values import integer, timestamp
+from blackbox.vault.guard import Guard
 from blackbox.write import scalars
 from blackbox.write.render import render_event
 from blackbox.write.scalars import MetaFields
@@ -21,6 +24,10 @@ from blackbox.write.tally import Tally
 Clock = Callable[[], dt.datetime]
 #: Opens the next part of a rotated log: its name as `@rotate` gives it, and where its entries go.
 OpenPart = Callable[[], tuple[str, Sink]]
+#: Sees each event in full with its metadata, before it is written, and returns what the log shows of it.
+Witness = Callable[[Event, Mapping[str, str]], Event]
+#: An event and its metadata as the entry of a log.
+Render = Callable[[Event, Mapping[str, str]], str]
 
 
 def utc_now() -> dt.datetime:
@@ -38,9 +45,22 @@ class Course:
 
 
 class Recording:
-    """What all logs of one session share. Every entry is stamped, rendered and written under one lock."""
+    """What all logs of one session share. Every entry is stamped, guarded, rendered and written under one lock.
 
-    def __init__(self, sink: Sink, *, clock: Clock, steps: bool, timestamps: bool) -> None:
+    Without a `guard` secrets are hidden by the user's own rules, and every result stays inline.
+    """
+
+    def __init__(
+        self,
+        sink: Sink,
+        *,
+        clock: Clock,
+        steps: bool,
+        timestamps: bool,
+        guard: Guard | None = None,
+        witness: Witness | None = None,
+        render: Render = render_event,
+    ) -> None:
         self.tally = Tally()
         self.lock = threading.RLock()
         self.began = clock()
@@ -48,11 +68,14 @@ class Recording:
         self.last_plan = ""
         self.is_closed = False
         self.clock = clock
+        self.guard = guard or Guard(load_redactor())
         #: The main agent's.
         self.course = Course()
         self._rotate_bytes: int | None = None
         self._open_part: OpenPart | None = None
         self._sink = sink
+        self._witness = witness
+        self._render = render
         self._steps = steps
         self._timestamps = timestamps
         self._step = 0
@@ -69,13 +92,25 @@ class Recording:
         with self.lock:
             if self.is_closed:
                 raise ClosedError("the log is closed", "log before `close()`, or start a new session")
-            stamped = self._stamp(event, meta, course)
-            text = render_event(event, stamped)
+            event, stamped = self.guard.admit(event, self._stamp(event, meta, course))
+            text = self._spell(event, stamped)
             data = (text + "\n").encode()
             self._make_room(len(data), stamped)
             self._sink.write(data)
             self._has_entries = True
             self._take(event, stamped, text, course)
+
+    def keep(self, data: bytes, mime: str | None) -> Blob:
+        """Put content beside the log, for an entry to come."""
+        with self.lock:
+            if self.is_closed:
+                raise ClosedError("the log is closed", "log before `close()`, or start a new session")
+            return self.guard.keep(data, mime)
+
+    @property
+    def redactions(self) -> dict[str, int]:
+        """How many secrets of each kind are hidden in the log and in the blobs that this recording kept."""
+        return dict(self.tally.redactions + self.guard.in_blobs)
 
     def replay(self, event: Event, meta: Mapping[str, str], written: str) -> None:
         """Count an entry that is in the log already."""
@@ -124,6 +159,11 @@ class Recording:
             stamped["ts"] = scalars.timestamp("clock", self.clock())
         return stamped
 
+    def _spell(self, event: Event, meta: Mapping[str, str]) -> str:
+        """The entry as it is written: what the witness leaves of it, searched once more where all of it is joined."""
+        shown = event if self._witness is None else self._witness(event, meta)
+        return self.guard.look_again(self._render(shown, meta))
+
     def _take(self, event: Event, meta: Mapping[str, str], written: str, course: Course) -> None:
         step = integer(meta.get("step"))
         if step is not None:
@@ -145,7 +185,8 @@ class Recording:
         event = Lifecycle("rotate", Rotate(name), Arguments((), {"file": name}), None)
         # No later than the entry it makes room for.
         meta = self._stamp(event, {"ts": coming["ts"]} if "ts" in coming else {}, self.course)
-        self._sink.write((render_event(event, meta) + "\n").encode())
+        # Of the file and not of the session: no witness needs it.
+        self._sink.write((self._render(event, meta) + "\n").encode())
         self._sink.close()
         self._sink = sink
         self._has_entries = False

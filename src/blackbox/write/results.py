@@ -131,10 +131,15 @@ def spell_blob(pointer: Blob) -> str:
             raise UsageError(f"bytes {pointer.bytes} is out of range", "give the blob's length")
         words.append(f"bytes={pointer.bytes}")
     if pointer.mime is not None:
-        if not _MIME.fullmatch(pointer.mime):
-            raise UsageError(f"mime {pointer.mime[:80]!r} is no media type", "write it as text/plain")
-        words.append(f"mime={pointer.mime}")
+        words.append(f"mime={check_mime(pointer.mime)}")
     return " ".join(words)
+
+
+def check_mime(mime: str) -> str:
+    """A media type as it can stand in a line."""
+    if not _MIME.fullmatch(mime):
+        raise UsageError(f"mime {mime[:80]!r} is no media type", "write it as text/plain")
+    return mime
 
 
 def spell_result(result: Result, *, is_commented: bool = False, has_comment: bool = False) -> tuple[str, list[str]]:
@@ -185,7 +190,8 @@ def _rebuild(result: Result) -> Result:
         case ResultKind.RETRY:
             return retry(result.attempt or 1, result.attempts)
         case ResultKind.COUNT | ResultKind.LINES:
-            return count(result.count or 0, result.unit)
+            head = count(result.count or 0, result.unit)
+            return _marked(head.raw or head.text, result.detail)
         case ResultKind.BLOB if result.blob is not None:
             return parse_result(spell_blob(result.blob))
         case ResultKind.SELECTED:
@@ -195,7 +201,7 @@ def _rebuild(result: Result) -> Result:
         case ResultKind.BLOB:
             raise UsageError("a blob result without its blob", "build it with `blob(sha256, …)`")
         case _:
-            return _marked(f"[{result.kind.value}]", result.detail)
+            return _marked(f"[{result.word or result.kind.value}]", result.detail)
 
 
 def _marked(mark: str, detail: str) -> Result:

@@ -1,27 +1,14 @@
 """Where entries go: the files of a session or a stream of the caller's. One entry, one write."""
 
 import enum
-import errno
 import io
 import os
 import re
-import stat
 from pathlib import Path
 from typing import Protocol
 
-from blackbox.errors import UsageError, WriteError
-
-_REASONS = {
-    errno.ENOENT: ("no such folder", "create the folder first"),
-    errno.ENOTDIR: ("its parent is not a folder", "check the path"),
-    errno.EACCES: ("permission denied", "choose a folder you may write to"),
-    errno.EPERM: ("permission denied", "choose a folder you may write to"),
-    errno.EROFS: ("the file system is read-only", "choose another folder"),
-    errno.EISDIR: ("is a directory", "name a file in it"),
-    errno.ENOSPC: ("no space left on the device", "free some space; what was written before is intact"),
-    errno.EDQUOT: ("the disk quota is used up", "free some space; what was written before is intact"),
-    errno.EFBIG: ("the file may not grow any further", "set rotate_bytes, or raise the limit on file sizes"),
-}
+from blackbox.disk import create_file, reopen_file, sync_folder, write_error
+from blackbox.errors import UsageError
 
 _STEM = re.compile(r"(.*?)(?:\.part(\d{1,6}))?", re.DOTALL)
 
@@ -73,7 +60,7 @@ class FileSink:
     def create(cls, path: Path, durability: Durability) -> "FileSink":
         """A new file that only its owner may read; an existing one is never overwritten."""
         try:
-            file = _open(path, os.O_CREAT | os.O_EXCL)
+            file = create_file(path)
         except FileExistsError as error:
             raise UsageError(
                 f"{path}: there is such a file already", "choose another name, or go on with it: Writer.reopen(…)"
@@ -81,14 +68,14 @@ class FileSink:
         except OSError as error:
             raise write_error(path, error) from error
         if durability is Durability.FSYNC:
-            _sync_folder(path.parent)
+            sync_folder(path.parent)
         return cls(file, path, durability)
 
     @classmethod
     def reopen(cls, path: Path, durability: Durability) -> "FileSink":
         """An existing file, to be written on at its end."""
         try:
-            file = _open(path, 0)
+            file = reopen_file(path)
             size = os.fstat(file.fileno()).st_size
         except OSError as error:
             raise write_error(path, error) from error
@@ -188,30 +175,3 @@ def check_limit(rotate_bytes: int | None) -> int | None:
     if rotate_bytes is not None and rotate_bytes <= 0:
         raise UsageError(f"rotate_bytes {rotate_bytes} is no size", "give a number of bytes, or leave it out")
     return rotate_bytes
-
-
-def write_error(path: object, error: OSError | ValueError) -> WriteError:
-    """The operating system's complaint, in the words of this package."""
-    number = error.errno if isinstance(error, OSError) else None
-    text = error.strerror if isinstance(error, OSError) else None
-    reason, remedy = _REASONS.get(number or 0, (text or str(error), "check the disk and the path"))
-    return WriteError(f"{path}: {reason}", remedy)
-
-
-def _open(path: Path, flags: int) -> io.FileIO:
-    flags |= os.O_WRONLY | os.O_APPEND | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
-    return io.FileIO(os.open(path, flags, stat.S_IRUSR | stat.S_IWUSR), "ab")
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make the new file's name durable too. Windows has no such call and needs none."""
-    if os.name == "nt":
-        return
-    try:
-        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
-    except OSError as error:
-        raise write_error(folder, error) from error

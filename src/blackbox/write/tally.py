@@ -2,6 +2,7 @@
 
 import decimal
 import re
+from collections import Counter
 from collections.abc import Mapping
 
 from blackbox.events.build import Event
@@ -10,8 +11,8 @@ from blackbox.events.comments import Metrics, Totals
 from blackbox.events.messages import Message
 from blackbox.syntax.escape import unescape
 from blackbox.syntax.results import ResultKind
-from blackbox.syntax.tokens import REDACTED
 from blackbox.syntax.values import integer
+from blackbox.vault.guard import count_markers
 
 _NUMBERED = re.compile(r"(call_|sub_|q_|p|x)([0-9]{1,9})")
 
@@ -20,7 +21,9 @@ class Tally:
     """Counts each call, sub-agent and plan once, however many lines it takes, and sums what the metrics say."""
 
     def __init__(self) -> None:
-        self.tools = self.skills = self.mcp = self.subagents = self.redactions = 0
+        self.tools = self.skills = self.mcp = self.subagents = 0
+        #: The markers in the lines, by kind.
+        self.redactions: Counter[str] = Counter()
         self.tokens: int | None = None
         self.cost: decimal.Decimal | None = None
         self._open: set[str] = set()
@@ -42,7 +45,7 @@ class Tally:
         """Take one entry into account."""
         self._note_ids(meta)
         if "[redacted" in written:
-            self.redactions += len(REDACTED.findall(unescape(written)))
+            self.redactions += count_markers(unescape(written))
         match event:
             case ToolCall():
                 self.tools += self._is_new(event, meta)
@@ -64,7 +67,14 @@ class Tally:
             case _:
                 pass
 
-    def totals(self, *, duration: str, tokens: int | None = None, cost: decimal.Decimal | None = None) -> Totals:
+    def totals(
+        self,
+        *,
+        duration: str,
+        tokens: int | None = None,
+        cost: decimal.Decimal | None = None,
+        redactions: int | None = None,
+    ) -> Totals:
         """The closing metrics line; given figures go before the sums."""
         return Totals(
             tokens=self.tokens if tokens is None else tokens,
@@ -75,7 +85,7 @@ class Tally:
             plans=len(self._plans - {""}),
             duration=duration,
             cost=self.cost if cost is None else cost,
-            redactions=self.redactions,
+            redactions=self.redactions.total() if redactions is None else redactions,
         )
 
     def _is_new(self, event: ToolCall | Subagent, meta: Mapping[str, str]) -> bool:

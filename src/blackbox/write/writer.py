@@ -11,10 +11,14 @@ from typing import Self, Unpack
 from blackbox.document.files import open_log, scan
 from blackbox.errors import ClosedError, UsageError, WriteError
 from blackbox.events import calls, lifecycle
+from blackbox.redaction.config import load_redactor
+from blackbox.redaction.redactor import Redactor
 from blackbox.syntax.header import Header
 from blackbox.syntax.results import Result
+from blackbox.vault.guard import THRESHOLD, Guard, count_markers
+from blackbox.vault.store import BlobStore
 from blackbox.write import results, scalars
-from blackbox.write.header import HeaderFields, spell_header
+from blackbox.write.header import HeaderFields, map_header, spell_header
 from blackbox.write.marks import Marks, Notes
 from blackbox.write.recording import Clock, Recording, utc_now
 from blackbox.write.scalars import Argument, MetaFields, Money
@@ -46,6 +50,20 @@ class Log(Talk, Calls, Marks, Notes, abc.ABC):
         event = calls.build_subagent(agent_type, given, results.started())
         self._append(event, meta, **scope, id=name)
         return SubagentLog(self, agent_type, {"id": name, **scope})
+
+    def blob(self, data: bytes, mime: str | None = None) -> Result:
+        """`@blob sha256=… bytes=… mime=…`: content put beside the log, as the result of an entry to come.
+
+        Secrets in it are hidden first, so hash and length may not be those of `data`.
+        """
+        self._check_open()
+        kept = self._recording.keep(data, mime if mime is None else results.check_mime(mime))
+        return results.blob(kept.sha256, kept.bytes, kept.mime)
+
+    @property
+    def redactions(self) -> dict[str, int]:
+        """How many secrets of each kind are hidden in the session so far, in its lines and in its blobs."""
+        return self._recording.redactions
 
     @abc.abstractmethod
     def close(self) -> None:
@@ -115,6 +133,10 @@ class Writer(Log):
 
     Entries get an id where they need one, a step and a time; `steps` and `timestamps` switch the latter two off.
     `clock` returns the time, aware of its zone. `start` writes `@start` below the header.
+
+    Secrets are hidden before anything is written: by the user's own rules, or by the `redactor` given. In a file, a
+    result of more than `blob_bytes` bytes is kept beside the log and the line points to it; None keeps all of them
+    inline, as does a stream.
     """
 
     def __init__(
@@ -126,19 +148,24 @@ class Writer(Log):
         steps: bool = True,
         timestamps: bool = True,
         start: bool = True,
+        redactor: Redactor | None = None,
         **header: Unpack[HeaderFields],
     ) -> None:
-        source = spell_header(header)
+        spell_header(header)  # Refused before anything is opened.
         if not isinstance(target, Recording):
             sink = StreamSink(target, durability)
-            target = Recording(sink, clock=clock, steps=steps, timestamps=timestamps)
+            guard = Guard(load_redactor() if redactor is None else redactor)
+            target = Recording(sink, clock=clock, steps=steps, timestamps=timestamps, guard=guard)
         super().__init__(target, course=target.course)
+        header = map_header(header, target.guard.clean_value)
+        source = spell_header(header)
         target.write_source(source)
+        target.tally.redactions += count_markers(source)
         if start:
             self.start(budget=header.get("budget"), duration=header.get("duration"), id=header["id"])
 
     @classmethod
-    def create(
+    def create(  # noqa: PLR0913 - one argument an option
         cls,
         path: str | os.PathLike[str],
         *,
@@ -148,16 +175,21 @@ class Writer(Log):
         steps: bool = True,
         timestamps: bool = True,
         start: bool = True,
+        redactor: Redactor | None = None,
+        blob_bytes: int | None = THRESHOLD,
         **header: Unpack[HeaderFields],
     ) -> Self:
         """A log in a new file, readable for its owner alone; its folder has to be there, the file must not.
 
         With `rotate_bytes` the session goes on in `name.part2.bbox` before an entry would take the file past that.
+        Blobs go to `.bbox-blobs/` in the same folder.
         """
+        guard = _guard(Path(path), redactor, blob_bytes, durability)
+        header = map_header(header, guard.clean_value)
         parts = Parts(Path(path), spell_header(header), durability)
         limit = check_limit(rotate_bytes)
         sink = FileSink.create(Path(path), durability)
-        recording = Recording(sink, clock=clock, steps=steps, timestamps=timestamps)
+        recording = Recording(sink, clock=clock, steps=steps, timestamps=timestamps, guard=guard)
         recording.rotate_at(limit, parts.open_next)
         with contextlib.ExitStack() as undo:
             undo.callback(recording.close)
@@ -175,14 +207,17 @@ class Writer(Log):
         clock: Clock = utc_now,
         steps: bool = True,
         timestamps: bool = True,
+        redactor: Redactor | None = None,
+        blob_bytes: int | None = THRESHOLD,
     ) -> Self:
         """Go on with a log that was not ended, as after a crash: numbering and counters continue.
 
         A last line that was cut short gets its line feed and a note; nothing is taken away.
         """
         limit = check_limit(rotate_bytes)
+        guard = _guard(Path(path), redactor, blob_bytes, durability)
         sink = FileSink.reopen(Path(path), durability)
-        recording = Recording(sink, clock=clock, steps=steps, timestamps=timestamps)
+        recording = Recording(sink, clock=clock, steps=steps, timestamps=timestamps, guard=guard)
         with contextlib.ExitStack() as undo:
             undo.callback(recording.close)
             header = _replay(Path(path), recording)
@@ -213,7 +248,9 @@ class Writer(Log):
                 self.lifecycle("end", summary=summary, prs=listed, issues=count)
                 spent = None if cost is None else scalars.amount("cost", cost)
                 length = scalars.duration("duration", self._recording.elapsed())
-                self._comment(self._recording.tally.totals(duration=length, tokens=tokens, cost=spent))
+                hidden = sum(self.redactions.values())
+                totals = self._recording.tally.totals(duration=length, tokens=tokens, cost=spent, redactions=hidden)
+                self._comment(totals)
             finally:
                 self._is_closed = True
                 self._recording.close()
@@ -227,6 +264,13 @@ class Writer(Log):
         finally:
             self._is_closed = True
             self._recording.close()
+
+
+def _guard(path: Path, redactor: Redactor | None, blob_bytes: int | None, durability: Durability) -> Guard:
+    if blob_bytes is not None and blob_bytes < 0:
+        raise UsageError(f"blob_bytes {blob_bytes} is no size", "give a number of bytes, or None for no blobs")
+    used = load_redactor() if redactor is None else redactor
+    return Guard(used, BlobStore.beside(path), blob_bytes, sync=durability is Durability.FSYNC)
 
 
 def _replay(path: Path, recording: Recording) -> Header:
@@ -249,6 +293,7 @@ def _replay(path: Path, recording: Recording) -> Header:
     if not header.escaped:
         raise UsageError(f"{path}: its header has no `escape: 1`", "start a new log: this one was not written by us")
     _check_goes_on(path, last)
+    recording.tally.redactions += count_markers("\n".join(header.sources))
     recording.resume(cut_line=0 if scanner.final_newline else scanner.line_count)
     return header
 

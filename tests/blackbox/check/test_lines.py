@@ -2,7 +2,11 @@
 
 import pytest
 
+from blackbox.check.findings import Finding, Severity
 from blackbox.check.lines import find_ascii_arrow
+from blackbox.check.rules import EXAMPLE_HEADER
+from blackbox.check.validator import validate_bytes
+from blackbox.vault.presence import Held, Presence
 from tests.blackbox.check.logs import found, info, warning
 from tests.blackbox.syntax.soup import line_of
 
@@ -157,3 +161,53 @@ def test_first_line_behind_a_byte_order_mark_may_be_indented_too() -> None:
 
 def test_second_header() -> None:
     assert found("u: Hello\n---\n") == [warning("L012", 2, "`---` in the body: is this a second log?")]
+
+
+WHOLE = "c" * 64
+LOG = EXAMPLE_HEADER.encode() + f"t:read id=call_1 a.rs → @blob sha256={WHOLE} bytes=12 mime=text/plain\n".encode()
+
+
+def looked_at(data: bytes, held: Held) -> list[Finding]:
+    asked: list[str] = []
+
+    def look_at(digits: str) -> Held:
+        asked.append(digits)
+        return held
+
+    findings = validate_bytes(data, look_at=look_at).findings
+    assert asked, "no blob was looked at"
+    return [finding for finding in findings if finding.rule.startswith("K")]
+
+
+@pytest.mark.requirement("BLOB-11")
+def test_blob_that_is_kept_whole_is_no_finding() -> None:
+    assert looked_at(LOG, Held(Presence.WHOLE, 12)) == []
+
+
+@pytest.mark.requirement("BLOB-11")
+def test_blob_that_is_missing_is_named_with_its_place() -> None:
+    message = "blob cccccccccccc… is not in .bbox-blobs"
+    assert looked_at(LOG, Held(Presence.MISSING)) == [Finding("K001", Severity.WARNING, 9, message, 38, 102)]
+
+
+@pytest.mark.requirement("BLOB-11")
+def test_blob_with_other_content_is_an_error() -> None:
+    message = "the content kept as cccccccccccc… has another hash"
+    assert looked_at(LOG, Held(Presence.DAMAGED, 12)) == [Finding("K002", Severity.ERROR, 9, message, 38, 102)]
+
+
+def test_blob_of_another_size_is_a_warning() -> None:
+    message = "blob cccccccccccc… has 13 bytes, the log says 12"
+    assert looked_at(LOG, Held(Presence.WHOLE, 13)) == [Finding("K003", Severity.WARNING, 9, message, 38, 102)]
+
+
+def test_prefix_of_several_blobs_is_a_warning() -> None:
+    data = LOG.replace(b"c" * 64, b"cccccc")
+    message = "cccccc is the beginning of several blobs in .bbox-blobs"
+    assert looked_at(data, Held(Presence.AMBIGUOUS)) == [Finding("K001", Severity.WARNING, 9, message, 38, 44)]
+
+
+def test_without_a_store_all_blobs_make_one_remark() -> None:
+    message = "there is no .bbox-blobs beside the log: 3 blob pointers not checked"
+    data = LOG + LOG.splitlines(keepends=True)[-1] * 2
+    assert looked_at(data, Held(Presence.NO_STORE)) == [Finding("K004", Severity.INFO, 9, message)]

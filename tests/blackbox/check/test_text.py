@@ -1,10 +1,16 @@
-"""Encoding, line ends, holes and length: exact findings."""
+"""Encoding, line ends, holes, length and secrets: exact findings."""
+
+from itertools import pairwise
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from blackbox.check.findings import Finding, Findings, Severity
 from blackbox.check.rules import EXAMPLE_HEADER
-from blackbox.check.text import looks_binary
+from blackbox.check.text import SecretSearch, looks_binary
 from blackbox.check.validator import validate_blocks, validate_bytes
+from blackbox.redaction.redactor import Redactor
 from tests.blackbox.check.logs import HEADER_LINES, error, found, info, warning
 
 HEADER = EXAMPLE_HEADER.encode()
@@ -115,3 +121,47 @@ def test_binary_file_has_no_other_findings() -> None:
 )
 def test_what_looks_binary(data: bytes, is_binary: bool) -> None:
     assert looks_binary(data) is is_binary
+
+
+REDACTOR = Redactor()
+#: Made up, and put together here so that scanners of repositories leave this file alone.
+TOKEN = "ghp" + "_16CharactersAndTwentyMore4Digits9x8y7z"
+
+
+def secrets_in(blocks: list[bytes], kept: int | None = None) -> Findings:
+    search = SecretSearch(REDACTOR, kept)
+    for block in blocks:
+        search.feed(block)
+    return search.finish()
+
+
+@pytest.mark.requirement("REDACT-09")
+def test_secret_in_the_clear_is_found_with_its_place_and_never_shown() -> None:
+    log = f"u: one\nt:shell é {TOKEN} → [ok]\n".encode()
+    found = secrets_in([log]).kept
+    message = "a secret in the clear: github_token"
+    assert found == [Finding("K005", Severity.WARNING, 2, message, 11, 11 + len(TOKEN))]
+    assert TOKEN not in repr(found)
+
+
+@pytest.mark.requirement("REDACT-09")
+@settings(deadline=None)  # the first search makes the patterns ready
+@given(st.lists(st.integers(1, 200), max_size=6))
+def test_where_blocks_are_cut_makes_no_difference_to_the_secrets(cuts: list[int]) -> None:
+    log = (f"u: one\na: two {TOKEN}\n" * 3 + f"a: last {TOKEN}").encode()
+    places = sorted({0, len(log), *(cut for cut in cuts if cut < len(log))})
+    blocks = [log[start:end] for start, end in pairwise(places)]
+    assert [finding.line for finding in secrets_in(blocks).kept] == [2, 4, 6, 7]
+
+
+def test_beyond_the_limit_secrets_are_counted() -> None:
+    found = secrets_in([f"u: {TOKEN}\n".encode() * 5], kept=2)
+    assert len(found.kept) == 2
+    assert found.left_out == {"K005": 3}
+
+
+@pytest.mark.requirement("REDACT-09")
+def test_secrets_are_searched_for_where_a_redactor_is_given() -> None:
+    log = EXAMPLE_HEADER.encode() + f"u: {TOKEN}\n".encode()
+    assert [f.rule for f in validate_bytes(log, redactor=REDACTOR).findings if f.rule[0] == "K"] == ["K005"]
+    assert [f.rule for f in validate_bytes(log).findings if f.rule[0] == "K"] == []

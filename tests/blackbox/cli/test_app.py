@@ -11,8 +11,17 @@ import typer
 from blackbox.cli.app import app
 from tests.blackbox.cli.command import run, write_log
 
-COMMANDS = ["validate", "stats", "parse", "fix", "explain", "tour"]
+COMMANDS = [
+    *("validate", "stats", "parse", "tail", "grep", "audit", "cost", "apm", "fix", "redact", "export", "explain"),
+    *("tour", "blobs"),
+]
 GROUP: Any = typer.main.get_command(app)
+
+
+def parameters_of(command: str) -> list[Any]:
+    """The arguments and options of a command; of a group, those of all its commands."""
+    found = GROUP.commands[command]
+    return [parameter for one in (found, *getattr(found, "commands", {}).values()) for parameter in one.params]
 
 
 def test_commands_are_those_tested_here() -> None:
@@ -52,7 +61,7 @@ def test_help_of_a_command_has_examples(command: str) -> None:
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.requirement("CMD-09")
 def test_every_option_and_argument_is_documented(command: str) -> None:
-    parameters = [parameter for parameter in GROUP.commands[command].params if parameter.name != "help"]
+    parameters = [parameter for parameter in parameters_of(command) if parameter.name != "help"]
     assert parameters
     assert [parameter.name for parameter in parameters if not parameter.help] == []
 
@@ -60,13 +69,14 @@ def test_every_option_and_argument_is_documented(command: str) -> None:
 @pytest.mark.parametrize("command", [command for command in COMMANDS if command != "tour"])
 @pytest.mark.requirement("CMD-02")
 def test_every_reading_command_has_json(command: str) -> None:
-    assert "--json" in {name for parameter in GROUP.commands[command].params for name in parameter.opts}
+    assert "--json" in {name for parameter in parameters_of(command) for name in parameter.opts}
 
 
 def test_exit_codes_are_told_in_the_help() -> None:
     words = " ".join(run("--help").out.split())
     assert (
-        "Exit codes: 0 done, 1 a log has errors (with --strict: warnings too), 2 wrong usage, 3 a file could" in words
+        "Exit codes: 0 done, 1 a log has errors (with --strict: warnings too) or nothing was found, 2 wrong usage, "
+        "3 a file could not be read or written, 4 what was kept does not match its hash." in words
     )
 
 

@@ -47,7 +47,7 @@ SMALL = """\
 @pytest.mark.requirement("VALID-01", "VALID-02", "VALID-03", "EXAMPLE-01", "EXAMPLE-02", "EXAMPLE-03")
 def test_night_shift_prints_the_figures_of_the_founding_document() -> None:
     done = run("validate", NIGHT_SHIFT)
-    hint = "    2 info findings: --verbose shows them\n"
+    hint = "    3 info findings: --verbose shows them\n"
     assert done == (0, f"✓ {NIGHT_SHIFT}\n{FIGURES}{hint}", "")
 
 

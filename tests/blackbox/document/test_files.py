@@ -11,10 +11,13 @@ from pathlib import Path
 from queue import Queue
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 import blackbox
-from blackbox.document.files import EXTENSIONS
+from blackbox.document.files import EXTENSIONS, Follower
 from blackbox.document.line import Line
+from blackbox.syntax.kinds import Kind
 
 HEADER = b"---\nformat: bbox/1\nid: s\nrepo_sha: 1a2b3c4\n---\n"
 PATIENCE = 30.0
@@ -213,3 +216,140 @@ def test_following_a_missing_file_is_a_read_error(tmp_path: Path) -> None:
 
 def test_extensions() -> None:
     assert EXTENSIONS == (".bbox", ".blackbox", ".rlog")
+
+
+WRITE_ROTATED = """
+import sys
+from blackbox import Writer
+with Writer.create(sys.argv[1], rotate_bytes=600, id="s", repo_sha="1a2b3c4", steps=False, timestamps=False) as log:
+    for n in range(200):
+        log.user(f"message {n}")
+"""
+
+
+def said(lines: list[str]) -> list[str]:
+    return [source for source in lines if source.startswith("u:")]
+
+
+@pytest.mark.requirement("AUDIT-07")
+def test_session_is_followed_across_its_parts_while_another_process_writes_them(tmp_path: Path) -> None:
+    log = tmp_path / "s.bbox"
+    with subprocess.Popen([sys.executable, "-c", WRITE_ROTATED, str(log)]):
+        follower = Follower(log, wait=True, poll_seconds=0.01)
+        seen: list[str] = []
+        for line in follower:
+            seen.append(line.source)
+            if line.source == "u: message 199":
+                break
+    assert said(seen) == [f"u: message {number}" for number in range(200)]
+    assert len(list(tmp_path.glob("s*.bbox"))) > 3
+    assert Path(follower.path).name != "s.bbox"
+
+
+def test_plain_follow_stays_with_its_file_unless_asked(tmp_path: Path) -> None:
+    first, second = tmp_path / "a.bbox", tmp_path / "b.bbox"
+    first.write_bytes(HEADER + b"u: one\n@rotate file=b.bbox\n")
+    second.write_bytes(HEADER + b"u: two\n")
+    lines = blackbox.follow(first, poll_seconds=0.01, rotated=True)
+    assert [next(lines).source for _ in range(3)] == ["u: one", "@rotate file=b.bbox", "u: two"]
+    stops = iter([False, False, True, True])
+    plain = blackbox.follow(first, poll_seconds=0.01, stop=lambda: next(stops))
+    assert [line.source for line in plain] == ["u: one", "@rotate file=b.bbox"]
+
+
+@pytest.mark.requirement("AUDIT-07")
+def test_part_that_is_not_there_yet_is_waited_for(tmp_path: Path) -> None:
+    first, second = tmp_path / "a.bbox", tmp_path / "b.bbox"
+    first.write_bytes(HEADER + b"@rotate file=b.bbox\n")
+
+    def idle() -> None:
+        second.write_bytes(HEADER + b"u: two\n")
+
+    lines = iter(Follower(first, poll_seconds=0.01, idle=idle))
+    assert [next(lines).source for _ in range(2)] == ["@rotate file=b.bbox", "u: two"]
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("../b.bbox", "outside the folder of the log"),
+        ("https://logs.example/b.bbox", "not a local file"),
+        ("folder", "not a regular file"),
+        ("a.bbox", "this part has been read already"),
+    ],
+)
+def test_part_elsewhere_is_refused_and_reading_goes_on(tmp_path: Path, name: str, reason: str) -> None:
+    inner = tmp_path / "logs"
+    (inner / "folder").mkdir(parents=True)
+    (tmp_path / "b.bbox").write_bytes(b"u: secret\n")
+    log = inner / "a.bbox"
+    log.write_bytes(HEADER + f"@rotate file={name}\nu: after\n".encode())
+    follower = Follower(log, live=False)
+    assert [line.source for line in follower] == [f"@rotate file={name}", "u: after"]
+    assert follower.refused == f"{name}: {reason}"
+
+
+@pytest.mark.requirement("AUDIT-07")
+def test_log_that_is_not_live_is_read_to_its_torn_end(tmp_path: Path) -> None:
+    log = tmp_path / "a.bbox"
+    log.write_bytes(HEADER + b"u: one\nu: tw")
+    follower = Follower(log, live=False)
+    assert [line.source for line in follower] == ["u: one", "u: tw"]
+    assert follower.is_torn
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(
+    bodies=st.lists(
+        st.sampled_from(["u: hi\n", "  more\n", "\n", "\tmore\n", " u: odd\n", "x" * 3000 + "\n"]), max_size=400
+    ),
+    count=st.integers(0, 100),
+)
+def test_reading_near_the_end_gives_the_last_entries_with_their_numbers(
+    tmp_path: Path, bodies: list[str], count: int
+) -> None:
+    log = tmp_path / "a.bbox"
+    log.write_bytes(HEADER + "".join(bodies).encode())
+    whole = [(line.number, line.physical_lines) for line in Follower(log, live=False) if line.kind is not Kind.BLANK]
+    near = Follower(log, live=False, last=count)
+    end = [(line.number, line.physical_lines) for line in near if line.kind is not Kind.BLANK]
+    assert len(end) >= min(count, len(whole))
+    assert end == whole[len(whole) - len(end) :]
+
+
+def test_reading_near_the_end_of_a_long_log_keeps_escapes_and_skips_the_rest(tmp_path: Path) -> None:
+    log = tmp_path / "a.bbox"
+    log.write_bytes(b"---\nformat: bbox/1\nescape: 1\n---\n" + b"u: filler line\n" * 100_000 + b"u: a\\nb\n")
+    lines = list(Follower(log, live=False, last=5))
+    assert len(lines) == 64
+    assert (lines[-1].number, lines[-1].escaped) == (100_005, True)
+
+
+def test_next_part_is_named_as_the_first_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("a.bbox").write_bytes(HEADER + b"@rotate file=b.bbox\n")
+    Path("b.bbox").write_bytes(HEADER + b"u: two\n")
+    follower = Follower("a.bbox", live=False)
+    assert [line.source for line in follower] == ["@rotate file=b.bbox", "u: two"]
+    assert follower.path == Path("b.bbox")
+
+
+def test_missing_part_of_a_log_that_is_not_live_is_told_and_costs_nothing_of_what_is_there(tmp_path: Path) -> None:
+    log = tmp_path / "a.bbox"
+    log.write_bytes(HEADER + b"u: one\n@rotate file=b.bbox\n")
+    follower = Follower(log, live=False)
+    assert [line.source for line in follower] == ["u: one", "@rotate file=b.bbox"]
+    assert follower.refused == f"{tmp_path / 'b.bbox'}: no such file"
+
+
+def test_part_that_appears_late_is_read_whole_though_only_the_end_was_asked_for(tmp_path: Path) -> None:
+    first, second = tmp_path / "a.bbox", tmp_path / "b.bbox"
+    first.write_bytes(HEADER + b"@rotate file=b.bbox\n")
+    filler = b"u: " + b"x" * 1000 + b"\n"
+
+    def idle() -> None:
+        if not second.exists():
+            second.write_bytes(HEADER + filler * 1000)
+
+    lines = iter(Follower(first, last=1, poll_seconds=0.01, idle=idle))
+    assert [next(lines).number for _ in range(1001)] == [6, *range(6, 1006)]

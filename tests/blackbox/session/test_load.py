@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from blackbox.errors import ReadError
-from blackbox.session.load import MAX_DEPTH, load_session, look_beside
+from blackbox.session.load import MAX_DEPTH, load_session, load_with_files, look_beside
 from tests.blackbox.session.logs import NIGHT_SHIFT, ROTATED
 
 
@@ -177,3 +177,9 @@ def test_look_beside_tells_why_a_named_log_cannot_be_read(tmp_path: Path) -> Non
         "not a regular file",
         "outside the folder of the log",
     ]
+
+
+def test_files_that_were_read_for_a_session() -> None:
+    _, files = load_with_files(ROTATED)
+    names = sorted(path.name for path in files)
+    assert names == ["licence-audit.part1.bbox", "licence-audit.part2.bbox", "licence-audit.sub_1.bbox"]

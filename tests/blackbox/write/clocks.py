@@ -5,9 +5,12 @@ import io
 from collections.abc import Callable
 from typing import Unpack
 
+from blackbox.redaction.redactor import Redactor
 from blackbox.write import Writer
 from blackbox.write.header import HeaderFields
 
+#: One for all: its patterns are compiled once.
+REDACTOR = Redactor()
 START = dt.datetime(2025, 12, 18, 3, 21, 8, tzinfo=dt.UTC)
 
 
@@ -36,4 +39,5 @@ def bare_log(**header: Unpack[HeaderFields]) -> tuple[Memory, Writer]:
     given: HeaderFields = {"id": "s", "repo_sha": "abc1234"}
     given.update(header)
     stream = Memory()
-    return stream, Writer(stream, clock=ticking(), steps=False, timestamps=False, start=False, **given)
+    log = Writer(stream, clock=ticking(), steps=False, timestamps=False, start=False, redactor=REDACTOR, **given)
+    return stream, log

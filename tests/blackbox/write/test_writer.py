@@ -16,7 +16,7 @@ from blackbox.events import calls, lifecycle, messages
 from blackbox.write import Writer, metrics_of
 from blackbox.write.results import count, lines, ok
 from tests.blackbox.write import strategies
-from tests.blackbox.write.clocks import Memory, bare_log, ticking
+from tests.blackbox.write.clocks import REDACTOR, Memory, bare_log, ticking
 
 SESSION = """\
 ---
@@ -198,7 +198,7 @@ def test_reopening_after_a_cut_at_any_byte_loses_nothing(tmp_path: Path) -> None
     for cut in range(header_end, end, 7):
         path = tmp_path / f"{cut}.bbox"
         path.write_bytes(data[:cut])
-        with Writer.reopen(path, clock=ticking()) as log:
+        with Writer.reopen(path, clock=ticking(), redactor=REDACTOR) as log:
             log.user("I am back")
         written = path.read_bytes()
         assert written.startswith(data[:cut])

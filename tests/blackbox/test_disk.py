@@ -1,18 +1,31 @@
-"""A file is replaced whole or not at all."""
+"""Files and folders: their owner's alone under any umask, replaced whole or not at all, never in foreign places."""
 
+import contextlib
 import errno
 import os
+import stat
 import subprocess
 import sys
 import tempfile
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NoReturn
 
 import pytest
 
-from blackbox.errors import WriteError
-from blackbox.repair.files import replace_file
+from blackbox.disk import (
+    create_file,
+    make_folder,
+    refuse_foreign,
+    reopen_file,
+    replace_file,
+    sync_file,
+    sync_folder,
+    write_error,
+    write_once,
+)
+from blackbox.errors import UsageError, WriteError
 
 POSIX = pytest.mark.skipif(os.name != "posix", reason="modes, links and pipes of POSIX")
 REMEDY = "check the folder's permissions and free space; nothing was changed"
@@ -139,7 +152,7 @@ SCRIPT = """
 import os, sys
 from pathlib import Path
 from blackbox.errors import WriteError
-from blackbox.repair.files import replace_file
+from blackbox.disk import replace_file
 if os.geteuid() == 0:
     os.setgroups([])
     os.setgid(65534)
@@ -178,3 +191,142 @@ def test_named_pipe_is_written_to_and_not_replaced(tmp_path: Path) -> None:
     reader.join(timeout=10)
     assert got == [b"new\n"]
     assert pipe.is_fifo()
+
+
+MASKS = pytest.mark.parametrize("mask", [0o000, 0o022, 0o077, 0o777])
+
+
+@contextlib.contextmanager
+def umask(mask: int) -> Iterator[None]:
+    before = os.umask(mask)
+    try:
+        yield
+    finally:
+        os.umask(before)
+
+
+def mode_of(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+@POSIX
+@MASKS
+def test_a_created_file_is_its_owners_alone(tmp_path: Path, mask: int) -> None:
+    with umask(mask), create_file(tmp_path / "a") as file:
+        file.write(b"one")
+    assert mode_of(tmp_path / "a") == 0o600
+    with reopen_file(tmp_path / "a") as file:
+        file.write(b" two")
+    assert (tmp_path / "a").read_bytes() == b"one two"
+
+
+@POSIX
+@MASKS
+def test_a_file_written_once_is_its_owners_alone(tmp_path: Path, mask: int) -> None:
+    with umask(mask):
+        write_once(tmp_path / "a", b"one", sync=False)
+        write_once(tmp_path / "b", b"two", sync=True)
+        replace_file(tmp_path / "c", b"three")
+    assert [mode_of(tmp_path / name) for name in "abc"] == [0o600, 0o600, 0o600]
+    assert [(tmp_path / name).read_bytes() for name in "abc"] == [b"one", b"two", b"three"]
+
+
+@POSIX
+@MASKS
+def test_new_folders_are_their_owners_alone(tmp_path: Path, mask: int) -> None:
+    with umask(mask):
+        make_folder(tmp_path / "a" / "b")
+        make_folder(tmp_path / "a" / "b")
+    assert [mode_of(tmp_path / "a"), mode_of(tmp_path / "a" / "b")] == [0o700, 0o700]
+
+
+@POSIX
+def test_a_folder_that_is_there_keeps_its_mode(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a").chmod(0o755)
+    make_folder(tmp_path / "a")
+    assert mode_of(tmp_path / "a") == 0o755
+
+
+def test_a_file_in_the_place_of_a_folder(log: Path) -> None:
+    for folder in (log, log / "below"):
+        with pytest.raises(WriteError) as caught:
+            make_folder(folder)
+        assert caught.value.message == f"{folder}: its parent is not a folder"
+
+
+def test_an_existing_file_is_never_overwritten(log: Path) -> None:
+    with pytest.raises(FileExistsError):
+        create_file(log)
+    assert log.read_bytes() == b"old\n"
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        ".git",
+        ".git/hooks",
+        "repo/.git/objects",
+        ".claude/projects/x",
+        ".codex/sessions",
+        ".config/opencode/a",
+        ".local/share/opencode",
+    ],
+)
+def test_nothing_is_written_where_another_program_keeps_its_files(tmp_path: Path, place: str) -> None:
+    folder = tmp_path / place
+    folder.mkdir(parents=True)
+    for write in (
+        lambda: create_file(folder / "a"),
+        lambda: reopen_file(folder / "a"),
+        lambda: make_folder(folder / "a"),
+        lambda: replace_file(folder / "a", b""),
+        lambda: write_once(folder / "a", b"", sync=False),
+    ):
+        with pytest.raises(UsageError, match="belongs to another program"):
+            write()
+    assert names_in(folder) == []
+
+
+@POSIX
+def test_a_link_into_such_a_place_is_refused_too(tmp_path: Path) -> None:
+    (tmp_path / ".claude").mkdir()
+    (tmp_path / "logs").symlink_to(tmp_path / ".claude")
+    with pytest.raises(UsageError, match=r"\.claude belongs to another program"):
+        create_file(tmp_path / "logs" / "a.bbox")
+
+
+@pytest.mark.parametrize("place", ["my.git", "claude", ".github", ".config/other", "share/opencode", "opencode"])
+def test_names_that_only_look_alike(tmp_path: Path, place: str) -> None:
+    refuse_foreign(tmp_path / place / "a.bbox")
+
+
+def test_a_folder_of_another_program_may_not_be_made_either(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="belongs to another program"):
+        make_folder(tmp_path / ".git")
+    assert names_in(tmp_path) == []
+
+
+@pytest.mark.parametrize("step", ["chmod", "replace"])
+def test_a_file_written_once_is_there_whole_or_not_at_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    monkeypatch.setattr(os, step, no_space)
+    with pytest.raises(WriteError) as caught:
+        write_once(tmp_path / "a", b"one", sync=False)
+    assert caught.value.message == f"{tmp_path / 'a'}: no space left on the device"
+    assert names_in(tmp_path) == []
+
+
+def test_what_cannot_be_synced_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_once(tmp_path / "a", b"one", sync=True)
+    monkeypatch.setattr(os, "fsync", no_space)
+    for sync, path in ((sync_file, tmp_path / "a"), (sync_folder, tmp_path)):
+        with pytest.raises(WriteError) as caught:
+            sync(path)
+        assert caught.value.message == f"{path}: no space left on the device"
+
+
+def test_a_complaint_without_a_number_is_told_in_its_own_words() -> None:
+    error = write_error("a.bbox", ValueError("write to closed file"))
+    assert (error.message, error.remedy) == ("a.bbox: write to closed file", "check the disk and the path")

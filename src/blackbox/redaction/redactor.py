@@ -1,0 +1,191 @@
+"""Text in, text without secrets out, with what was found."""
+
+import re
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from functools import cached_property
+from typing import NamedTuple
+
+from blackbox.redaction.finders import BlockFinder, EntropyFinder, RuleFinder, Span, Whole
+from blackbox.redaction.rules import Block, Entropy, Item, Rule, RuleClass, RuleSet, built_in
+from blackbox.redaction.search import Positions
+
+_MARKER = re.compile(rb"\[redacted:[a-z][a-z0-9_]*\]")
+
+
+class Found(NamedTuple):
+    """A secret: where it stands in the bytes, and its kind."""
+
+    start: int
+    end: int
+    kind: str
+
+
+class Redacted(NamedTuple):
+    """A text without its secrets, and how many of each kind it had."""
+
+    text: str
+    counts: dict[str, int]
+
+
+class Redactor:
+    """Finds and hides secrets by the rules that are on."""
+
+    def __init__(
+        self,
+        rules: RuleSet | None = None,
+        *,
+        on: Collection[str] = (),
+        off: Collection[str] = (),
+        more: tuple[Rule, ...] = (),
+        allow: tuple[str, ...] = (),
+    ) -> None:
+        """`on` and `off` switch classes, `more` are the user's rules, `allow` are patterns of secrets to keep."""
+        self._rules = rules or built_in()
+        self._more, self._allow = more, allow
+        #: The classes as they are switched.
+        self.classes = tuple(
+            RuleClass(entry.name, (entry.on or entry.name in on) and entry.name not in off, entry.help)
+            for entry in self._rules.classes
+        )
+        silent = {entry.name for entry in self.classes if not entry.on}.union(off)
+        #: What is looked for, by rank.
+        self.items: tuple[Item, ...] = tuple(
+            item for item in (*self._rules.items, *more) if item.class_name not in silent
+        )
+
+    @staticmethod
+    def nothing() -> "Redactor":
+        """A redactor that finds nothing."""
+        return Redactor(RuleSet(built_in().version, (), (), ()))
+
+    @property
+    def version(self) -> str:
+        """The version of the rules, to be kept beside what was redacted."""
+        return self._rules.version
+
+    def without(self, off: Collection[str]) -> "Redactor":
+        """The same redactor with some classes switched off."""
+        on = [entry.name for entry in self.classes if entry.on]
+        silent = [entry.name for entry in self.classes if not entry.on]
+        return Redactor(self._rules, on=on, off=[*silent, *off], more=self._more, allow=self._allow)
+
+    def for_profile(self, name: str) -> "Redactor":
+        """The same redactor for one use, which the rule file names."""
+        return self.without(next(profile.off for profile in self._rules.profiles if profile.name == name))
+
+    def find(self, data: bytes) -> list[Found]:
+        """The secrets in `data`, in order and without overlap."""
+        kept: list[Found] = []
+        for start, rank, end in sorted(self._spans(data)):
+            if kept and start < kept[-1].end:
+                kept[-1] = kept[-1]._replace(end=max(end, kept[-1].end))
+            else:
+                kept.append(Found(start, end, self.items[rank].kind))
+        return kept
+
+    def redact_bytes(self, data: bytes) -> tuple[bytes, dict[str, int]]:
+        """`data` with each secret replaced by its marker, and the count of each kind."""
+        found = self.find(data)
+        return (replace(data, found), count(found)) if found else (data, {})
+
+    def redact(self, text: str) -> Redacted:
+        """`text` with each secret replaced by its marker."""
+        found = self.find(data := _encode(text))
+        return Redacted(_decode(replace(data, found)), count(found)) if found else Redacted(text, {})
+
+    def redact_value(self, key: str, value: str) -> Redacted:
+        """The value of `key=value`: a name such as `password` tells what its value is."""
+        data = _encode(value)
+        # In quotes a value may hold spaces; one that has quotes itself is read as on a command line.
+        quote = b"" if any(sign in data for sign in (b'"', b"\\", b"\n")) else b'"'
+        lead = _encode(key) + b"=" + quote
+        size = len(lead)
+        found = [
+            Found(max(0, start - size), min(end - size, len(data)), kind)
+            for start, end, kind in self.find(lead + data + quote)
+            if end > size and start < size + len(data)
+        ]
+        return Redacted(_decode(replace(data, found)), count(found)) if found else Redacted(value, {})
+
+    @cached_property
+    def _anchored(self) -> list[tuple[int, RuleFinder]]:
+        """The rules with anchors, each with its rank. They are only asked where one of their anchors stands."""
+        return [
+            (rank, RuleFinder(item))
+            for rank, item in enumerate(self.items)
+            if isinstance(item, Rule) and item.anchors
+        ]
+
+    @cached_property
+    def _others(self) -> list[tuple[int, RuleFinder | BlockFinder | EntropyFinder]]:
+        """All that has to look at every text, each with its rank."""
+        found: list[tuple[int, RuleFinder | BlockFinder | EntropyFinder]] = []
+        for rank, item in enumerate(self.items):
+            if isinstance(item, Block):
+                found.append((rank, BlockFinder(item)))
+            elif isinstance(item, Entropy):
+                found.append((rank, EntropyFinder(item)))
+            elif not item.anchors:
+                found.append((rank, RuleFinder(item)))
+        return found
+
+    @cached_property
+    def _positions(self) -> Positions:
+        return Positions([item for item in self.items if isinstance(item, Rule) and item.anchors])
+
+    @cached_property
+    def _allowed(self) -> Whole:
+        return Whole(self._allow)
+
+    def _spans(self, data: bytes) -> Iterator[tuple[int, int, int]]:
+        """Each span that a rule found, as its start, its rank and its end."""
+        markers = [match.span() for match in _MARKER.finditer(data)] if b"[redacted:" in data else []
+        for rank, start, end in self._candidates(data):
+            # A word beside a marker may be what is left of a secret; a rule's match there is one of its own.
+            reach = 1 if isinstance(self.items[rank], Entropy) else 0
+            is_block = isinstance(self.items[rank], Block)
+            if markers and not is_block and _overlaps(markers, start - reach, end + reach):
+                continue
+            if not self._allowed.match(data[start:end]):
+                yield start, rank, end
+
+    def _candidates(self, data: bytes) -> Iterator[tuple[int, int, int]]:
+        """What each rule finds by itself, as its rank, start and end."""
+        for number, positions in self._positions.find(data).items():
+            rank, finder = self._anchored[number]
+            for start, end in finder.find(data, positions):
+                yield rank, start, end
+        for rank, other in self._others:
+            for start, end in other.find(data):
+                yield rank, start, end
+
+
+def replace(data: bytes, found: Sequence[Found]) -> bytes:
+    """`data` with a marker for each secret."""
+    parts: list[bytes] = []
+    behind = 0
+    for start, end, kind in found:
+        parts += (data[behind:start], b"[redacted:%b]" % kind.encode())
+        behind = end
+    return b"".join((*parts, data[behind:]))
+
+
+def count(found: Sequence[Found]) -> dict[str, int]:
+    """How many secrets there are of each kind."""
+    return dict(Counter(secret.kind for secret in found))
+
+
+def _overlaps(markers: list[Span], start: int, end: int) -> bool:
+    """Whether a span has a byte in common with a marker that stands in the text already."""
+    at = bisect_left(markers, (start, 0))
+    return (at < len(markers) and markers[at][0] < end) or (at > 0 and markers[at - 1][1] > start)
+
+
+def _encode(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _decode(data: bytes) -> str:
+    return data.decode("utf-8", "surrogatepass")
