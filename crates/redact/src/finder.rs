@@ -5,7 +5,6 @@ use std::ops::Range;
 use regex::bytes::Regex;
 
 use crate::entropy;
-use crate::markers::Markers;
 use crate::patterns::SECRET;
 
 /// One entry of the rule file, compiled.
@@ -16,15 +15,8 @@ pub(crate) enum Finder {
 }
 
 impl Finder {
-    /// Whether a span counts beside the markers that stand in the text already.
-    ///
-    /// A block swallows them. A word beside one may be what is left of a secret; a rule's match there is one of its own.
-    pub(crate) fn counts_beside(&self, markers: &Markers, span: &Range<usize>) -> bool {
-        match self {
-            Self::Block(_) => true,
-            Self::Rule(_) => !markers.overlap(span),
-            Self::Words(_) => !markers.touch(span),
-        }
+    pub(crate) fn is_block(&self) -> bool {
+        matches!(self, Self::Block(_))
     }
 
     /// All spans in `data`, in order, given that none begins before `from`.

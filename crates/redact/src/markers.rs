@@ -25,12 +25,6 @@ impl Markers {
         let next = self.0.partition_point(|marker| marker.end < span.start);
         self.0.get(next).is_some_and(|marker| marker.start <= span.end)
     }
-
-    /// Whether a span has a byte in common with a marker.
-    pub(crate) fn overlap(&self, span: &Range<usize>) -> bool {
-        let next = self.0.partition_point(|marker| marker.end <= span.start);
-        self.0.get(next).is_some_and(|marker| marker.start < span.end)
-    }
 }
 
 /// The length of the marker at the start of `text`, which begins as one does.
@@ -67,15 +61,5 @@ mod tests {
             assert_eq!(markers.touch(&span), touches, "{span:?}");
         }
         assert!(!markers.touch(&(31..40)));
-    }
-
-    #[test]
-    fn neighbours_do_not_overlap() {
-        let markers = Markers(vec![5..10, 20..30]);
-        for (span, overlaps) in
-            [(0..5, false), (0..6, true), (9..12, true), (10..20, false), (12..21, true), (30..40, false)]
-        {
-            assert_eq!(markers.overlap(&span), overlaps, "{span:?}");
-        }
     }
 }

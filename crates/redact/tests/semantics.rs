@@ -91,20 +91,13 @@ fn of_spans_that_begin_together_blocks_name_the_kind_then_rules_then_entropy() {
 }
 
 #[test]
-fn a_span_that_overlaps_a_marker_is_dropped_unless_it_is_a_block() {
-    let redactor = redactor(&[&rule("x", r"pattern = 'k[a-z\[:\]]*'"), BLOCK].concat());
+fn a_span_that_touches_a_marker_is_dropped_unless_it_is_a_block() {
+    let redactor = redactor(&[&rule("x", "pattern = 'k[a-z]*'"), BLOCK].concat());
     assert_eq!(
         clean(&redactor, b"k[redacted:x] [redacted:x]k k"),
-        "k[redacted:x] [redacted:x][redacted:x] [redacted:x]"
+        "k[redacted:x] [redacted:x]k [redacted:x]"
     );
     assert_eq!(clean(&redactor, b"BEGIN [redacted:x] END"), "[redacted:b]");
-}
-
-#[test]
-fn a_word_that_touches_a_marker_is_dropped() {
-    let words = "[[entropy]]\nid = 'e'\nclass = 'one'\nkind = 'e'\nalphabet = 'WORD'\nleast = 4\nmost = 5\nbits = 0\n";
-    let redactor = redactor(words);
-    assert_eq!(clean(&redactor, b"WORD[redacted:x]WORD WORD"), "WORD[redacted:x]WORD [redacted:e]");
 }
 
 #[test]

@@ -2,19 +2,26 @@
 
 import json
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any, Literal, NamedTuple
 
-from blackbox.redaction.redactor import Found, Redactor, count, replace
+from blackbox.redaction.redactor import Found, Redactor, count, marker, replace
 
 Shape = Literal["log", "json-lines", "text"]
 #: Where one message ends and the next begins; a secret never reaches across.
-_BORDERS = {"log": re.compile(rb"\n(?!  |\t)"), "json-lines": re.compile(rb"\n"), "text": None}
+_ENTRY_END = re.compile(rb"\n(?!  |\t)")
+_BORDERS = {"log": _ENTRY_END, "json-lines": re.compile(rb"\n"), "text": None}
 _HEADER = re.compile(rb"(?:\xef\xbb\xbf)?---\r?\n(.{0,65536}?)\n---\r?\n", re.DOTALL)
 _ESCAPES_ON = re.compile(rb"(?m)^escape:[ \t]*['\"]?1['\"]?[ \t]*\r?$")
 #: The escapes of a log that stand in front of a character which means itself.
 _ESCAPED = re.compile(rb"\\(?=[^A-Za-z0-9\s])")
+#: The metadata behind the first line of a text that goes on below it.
+_METADATA = re.compile(
+    rb"(?: (?:id|step|ts|tid|span|parent|latency_ms|attempt|level|model|sig|tokens_[a-z_]+|extra\.[\w.-]+)=\S+)+\Z"
+)
+_INDENT = re.compile(rb"(?<=\n)(?:  |\t)")
 
 
 class CleanFile(NamedTuple):
@@ -25,12 +32,33 @@ class CleanFile(NamedTuple):
     counts: dict[str, int]
 
 
+class _View(NamedTuple):
+    """Some entries of a log as they read: without escapes, indents, and metadata in the middle of a text."""
+
+    data: bytes
+    #: Where each piece begins, in the view and in the file.
+    starts: list[int]
+    origins: list[int]
+    #: Where each entry begins in the view.
+    entries: list[int]
+    #: Metadata that a text runs around, as it stands in the file. It stays.
+    metadata: list[tuple[int, int]]
+
+    def origin(self, at: int) -> int:
+        """Where a byte of the view stands in the file."""
+        piece = bisect_right(self.starts, at) - 1
+        return self.origins[piece] + at - self.starts[piece]
+
+
 def redact_file(redactor: Redactor, data: bytes, shape: Shape | None = None) -> CleanFile:
     """Hide the secrets of a file. Its shape is told by its beginning if the caller does not know it."""
     shape = shape or shape_of(data)
     found = _within_messages(redactor, data, shape)
-    if shape == "log" and _has_escapes(data):
-        found = _merged([*found, *_behind_escapes(redactor, data, shape)])
+    metadata: list[tuple[int, int]] = []
+    if shape == "log":
+        view = _view_of(data)
+        metadata = view.metadata
+        found = _merged([*found, *_seen_in(redactor, view)])
     if not found:
         return CleanFile(data, [], {})
     places, line, behind = [], 1, 0
@@ -38,7 +66,8 @@ def redact_file(redactor: Redactor, data: bytes, shape: Shape | None = None) -> 
         line += data.count(b"\n", behind, secret.start)
         behind = secret.start
         places.append((line, secret.kind))
-    clean = _redact_json(redactor, data, found) if shape == "json-lines" else replace(data, found)
+    is_json = shape == "json-lines"
+    clean = _redact_json(redactor, data, found) if is_json else _replace_around(data, found, metadata)
     return CleanFile(clean, places, count(found))
 
 
@@ -69,14 +98,66 @@ def _has_escapes(data: bytes) -> bool:
     return header is not None and _ESCAPES_ON.search(header[1]) is not None
 
 
-def _behind_escapes(redactor: Redactor, data: bytes, shape: Shape) -> Iterator[Found]:
-    r"""What is found once `\=`, `\"` and the like are plain, where it stands in the escaped bytes."""
-    removed = [match.start() - number for number, match in enumerate(_ESCAPED.finditer(data))]
-    if not removed:
-        return
-    for start, end, kind in _within_messages(redactor, _ESCAPED.sub(b"", data), shape):
+def _view_of(data: bytes) -> _View:
+    """The entries of a log that are spelled otherwise than they read."""
+    has_escapes = _has_escapes(data)
+    pieces: list[bytes] = []
+    view = _View(b"", [], [], [], [])
+    size = start = 0
+    for end in (*(match.start() for match in _ENTRY_END.finditer(data)), len(data)):
+        entry = data[start:end]
+        if b"\n" in entry[1:] or (has_escapes and b"\\" in entry):
+            behind = 0
+            view.entries.append(size)
+            for at, to in (*_hidden(entry, start, view, has_escapes=has_escapes), (len(entry), len(entry))):
+                view.starts.append(size)
+                view.origins.append(start + behind)
+                pieces.append(entry[behind:at])
+                size += at - behind
+                behind = to
+        start = end
+    return view._replace(data=b"".join(pieces))
+
+
+def _hidden(entry: bytes, start: int, view: _View, *, has_escapes: bool) -> list[tuple[int, int]]:
+    """What of an entry is only spelling, in order."""
+    first = entry.find(b"\n", 1)
+    ranges = [match.span() for match in _INDENT.finditer(entry, 1)] if first >= 0 else []
+    run = _METADATA.search(entry, 0, first) if first >= 0 else None
+    if run is not None:
+        ranges.append(run.span())
+        view.metadata.append((start + run.start(), start + run.end()))
+    if has_escapes:
+        inside = run.span() if run is not None else (0, 0)
+        escapes = (match.span() for match in _ESCAPED.finditer(entry))
+        ranges += (span for span in escapes if not inside[0] <= span[0] < inside[1])
+    return sorted(ranges)
+
+
+def _seen_in(redactor: Redactor, view: _View) -> Iterator[Found]:
+    """What is found in the entries of a view, where it stands in the file."""
+    found = redactor.find(view.data)
+    if any(bisect_right(view.entries, start) != bisect_right(view.entries, end - 1) for start, end, _ in found):
+        # As in `_within_messages`: each entry by itself.
+        found = [
+            Found(at + start, at + end, kind)
+            for at, to in pairwise((*view.entries, len(view.data)))
+            for start, end, kind in redactor.find(view.data[at:to])
+        ]
+    for start, end, kind in found:
         # A backslash in front of the first byte stays, one in front of the last is hidden with it.
-        yield Found(start + bisect_right(removed, start), end + bisect_right(removed, end - 1), kind)
+        yield Found(view.origin(start), view.origin(end - 1) + 1, kind)
+
+
+def _replace_around(data: bytes, found: list[Found], metadata: list[tuple[int, int]]) -> bytes:
+    """A marker for each secret; metadata in the middle of one stays, behind the marker."""
+    parts: list[bytes] = []
+    behind = 0
+    for secret in found:
+        inside = metadata[bisect_left(metadata, (secret.start, 0)) : bisect_left(metadata, (secret.end, 0))]
+        parts += (data[behind : secret.start], marker(secret.kind), *(data[start:end] for start, end in inside))
+        behind = secret.end
+    return b"".join((*parts, data[behind:]))
 
 
 def _merged(found: list[Found]) -> list[Found]:

@@ -143,10 +143,7 @@ class Redactor:
         """Each span that a rule found, as its start, its rank and its end."""
         markers = [match.span() for match in _MARKER.finditer(data)] if b"[redacted:" in data else []
         for rank, start, end in self._candidates(data):
-            # A word beside a marker may be what is left of a secret; a rule's match there is one of its own.
-            reach = 1 if isinstance(self.items[rank], Entropy) else 0
-            is_block = isinstance(self.items[rank], Block)
-            if markers and not is_block and _overlaps(markers, start - reach, end + reach):
+            if markers and not isinstance(self.items[rank], Block) and _touches(markers, start, end):
                 continue
             if not self._allowed.match(data[start:end]):
                 yield start, rank, end
@@ -167,9 +164,14 @@ def replace(data: bytes, found: Sequence[Found]) -> bytes:
     parts: list[bytes] = []
     behind = 0
     for start, end, kind in found:
-        parts += (data[behind:start], b"[redacted:%b]" % kind.encode())
+        parts += (data[behind:start], marker(kind))
         behind = end
     return b"".join((*parts, data[behind:]))
+
+
+def marker(kind: str) -> bytes:
+    """What stands in the place of a secret."""
+    return b"[redacted:%b]" % kind.encode()
 
 
 def count(found: Sequence[Found]) -> dict[str, int]:
@@ -177,10 +179,10 @@ def count(found: Sequence[Found]) -> dict[str, int]:
     return dict(Counter(secret.kind for secret in found))
 
 
-def _overlaps(markers: list[Span], start: int, end: int) -> bool:
-    """Whether a span has a byte in common with a marker that stands in the text already."""
+def _touches(markers: list[Span], start: int, end: int) -> bool:
+    """Whether a span overlaps a marker that stands in the text already, or has no byte between it and one."""
     at = bisect_left(markers, (start, 0))
-    return (at < len(markers) and markers[at][0] < end) or (at > 0 and markers[at - 1][1] > start)
+    return (at < len(markers) and markers[at][0] <= end) or (at > 0 and markers[at - 1][1] >= start)
 
 
 def _encode(text: str) -> bytes:

@@ -21,11 +21,10 @@ def find(items: tuple[Rule | Block | Entropy, ...], data: bytes) -> list[Found]:
             spans += ((start, rank, end) for start, end in _of_block(item, data))
             continue
         found = _of_rule(item, data) if isinstance(item, Rule) else _of_entropy(item, data)
-        reach = 0 if isinstance(item, Rule) else 1
         spans += (
             (start, rank, end)
             for start, end in found
-            if not any(end + reach > first and start - reach < last for first, last in markers)
+            if not any(end >= first and start <= last for first, last in markers)
         )
     kept: list[Found] = []
     for start, rank, end in sorted(spans):

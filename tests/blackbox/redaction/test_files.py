@@ -86,3 +86,15 @@ def test_lines_of_the_corpus_stay_json() -> None:
     lines = [json.dumps({"text": case.text}) for case in read_corpus()]
     cleaned = redact_file(REDACTOR, "\n".join(lines).encode()).data.split(b"\n")
     assert [list(json.loads(line)) for line in cleaned] == [["text"]] * len(lines)
+
+
+def test_key_behind_the_metadata_of_its_first_line_is_hidden_and_the_metadata_stays() -> None:
+    place = "step=2 ts=2026-01-04T10:00:00Z"
+    log = f"{HEADER}u: {BEGIN} {place}\n  {BODY}\n  {BODY}\na: Seen. step=3\n"
+    assert clean(log) == f"{HEADER}u: [redacted:private_key] {place}\na: Seen. step=3\n"
+    assert redact_file(REDACTOR, log.encode()).counts == {"private_key": 1}
+
+
+def test_prompt_in_front_of_metadata_is_no_password() -> None:
+    log = f"{HEADER}u: Password: step=2 ts=2026-01-04T10:00:00Z\n".encode()
+    assert redact_file(REDACTOR, log) == (log, [], {})
