@@ -11,18 +11,25 @@ from rich.console import Console
 
 from blackbox.check.findings import Severity
 from blackbox.check.validator import validate_bytes
-from blackbox.cli import output, stats, validate
+from blackbox.cli import output, validate
+from blackbox.cli.reading.audit import show_audit
+from blackbox.cli.reading.cost import By, show_spending
 from blackbox.document.document import parse
 from blackbox.errors import ReadError
+from blackbox.redaction.config import load_redactor
+from blackbox.report.audit import audit
+from blackbox.report.spending import spending
+from blackbox.session.session import Session
+from blackbox.vault.presence import look_beside
 
 _EXAMPLE = "12h-autopilot-session.bbox"
-_SCREEN = 40
+_SCREEN = 25
 
 
 def command(
     lines: Annotated[int, typer.Option("--lines", "-n", min=1, help="How many lines a screen shows.")] = _SCREEN,
 ) -> None:
-    """Take a guided tour of a recorded twelve-hour session: check it, count it, read its ends.
+    """Take a guided tour of a recorded twelve-hour session: check it, audit it, read its ends.
 
     Examples:
 
@@ -35,26 +42,34 @@ def command(
     console = output.stdout()
     shown = f"examples/{_EXAMPLE}"
     _headline(console, "1. Is it valid?", f"blackbox validate {shown}")
-    report = validate_bytes(data)
+    redactor = load_redactor()
+    report = validate_bytes(data, look_at=look_beside(path), redactor=redactor)
     validate.show_report(console, shown, report)
-    _headline(console, "2. What is in it?", f"blackbox stats {shown}")
-    stats.show_report(console, shown, report)
-    text = [output.printable(source) for source in parse(data).physical_lines]
-    _headline(console, "3. How does it begin?", f"head -n {lines} {shown}")
+    document = parse(data)
+    session = Session(document)
+    _headline(console, "2. What did the agent do?", f"blackbox audit {shown}")
+    show_audit(console, shown, audit(session, redactor))
+    _headline(console, "3. What did it cost?", f"blackbox cost {shown} --by model")
+    show_spending(console, shown, spending(session), By.MODEL, top=5)
+    text = [output.printable(source) for source in document.physical_lines]
+    _headline(console, "4. How does it begin?", f"head -n {lines} {shown}")
     console.print("\n".join(text[:lines]))
-    _headline(console, "4. How does it end?", f"tail -n {lines} {shown}")
+    _headline(console, "5. How does it end?", f"tail -n {lines} {shown}")
     console.print("\n".join(text[-lines:]))
-    _headline(console, "5. Your turn", "")
+    _headline(console, "6. Your turn", "")
     infos = report.count(Severity.INFO)
     if shutil.which("blackbox") is None:
         console.print(f"  . {_environment()}/bin/activate   # puts blackbox on your PATH\n")
     for line, what in (
         (f"blackbox validate --verbose {shown}", f"the {infos} findings that are only advice"),
-        (f"blackbox parse {shown}", "every line with its type"),
+        (f"blackbox stats {shown}", "everything counted, by type and by tool"),
+        (f"blackbox grep --errors {shown}", "what failed, with its output"),
+        (f"blackbox export {shown} --format jsonl", "the same session as JSON lines"),
+        (f"blackbox redact {shown}", "what looks like a secret (changes nothing)"),
         (f"blackbox fix {shown}", "what could be mended (changes nothing)"),
         ("blackbox explain", "every rule; with one named, its reason and remedy"),
     ):
-        console.print(f"  {line:68} {what}")
+        console.print(f"  {line:69} {what}")
 
 
 def _environment() -> str:

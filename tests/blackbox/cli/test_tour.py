@@ -8,13 +8,14 @@ from tests.blackbox.cli.command import NIGHT_SHIFT, run
 
 
 @pytest.mark.requirement("GROUND-02")
-def test_tour_checks_counts_and_shows_both_ends(tmp_path: Path) -> None:
+def test_tour_checks_audits_and_shows_both_ends(tmp_path: Path) -> None:
     done = run("tour", "--lines", "5", folder=tmp_path)
     assert (done.code, done.err) == (0, "")
     titles = [line for line in done.out.splitlines() if line.startswith("== ")]
     assert [title.split(".")[0] for title in titles] == [f"== {n}" for n in range(1, len(titles) + 1)]
     assert "    Lines:        692\n" in done.out
-    assert "  Total lines:      692\n" in done.out
+    assert "\n1. Files modified: 12\n" in done.out
+    assert "\n  gannet-3-max  $0.7509 " in done.out
     assert f"\n{NIGHT_SHIFT.read_text().splitlines()[-1]}\n" in done.out
 
 

@@ -76,12 +76,13 @@ def command(
         if not is_first:
             console.print()
         is_first = False
-        _show(console, name, found, by, top)
+        show_spending(console, name, found, by, top)
 
     each_session(names, show, as_json=as_json)
 
 
-def _show(console: Console, name: str, found: Spending, by: By | None, top: int) -> None:
+def show_spending(console: Console, name: str, found: Spending, by: By | None, top: int) -> None:
+    """The totals, and a table for each way to group them; `by` chooses one."""
     console.print(f"Cost of {output.printable(inputs.shown(name))}")
     _totals(console, found)
     tables = {By.STEP: found.steps, By.TOOL: found.tools, By.MODEL: found.models, By.AGENT: found.agents}
