@@ -20,10 +20,10 @@ import msgspec
 
 from bench.corpus import synthetic_blocks
 from blackbox.check.validator import validate_blocks
-from blackbox.cli.output import to_plain
 from blackbox.document.document import parse
 from blackbox.document.files import BLOCK_SIZE
 from blackbox.document.scanner import Scanner
+from blackbox.terminal.output import to_plain
 
 SAMPLE = 8_000_000
 LARGE = 100_000_000

@@ -84,10 +84,10 @@ def test_wheels_are_built_for_every_platform() -> None:
     assert platforms >= {"linux-x86_64", "linux-aarch64", "macos-arm64", "macos-x86_64", "windows-amd64"}
 
 
-def published_figures() -> str:
+def published_figures(subject: str = "log") -> str:
     """The tables that `bench/run.py --readme` wrote."""
     readme = (ROOT / "README.md").read_text()
-    return readme.partition("<!-- bench:log -->")[2].partition("<!-- /bench -->")[0]
+    return readme.partition(f"<!-- bench:{subject} -->")[2].partition("<!-- /bench -->")[0]
 
 
 def figure(row: str, column: int) -> float:
@@ -118,6 +118,26 @@ def test_published_figures_stand_beside_json_parsers_and_name_the_limit() -> Non
     assert figure("json.loads, same session as JSONL", 3) == 1.0
     assert figure("msgspec.json.decode, same JSONL", 3) > 0
     assert "What limits it" in published_figures()
+
+
+@pytest.mark.requirement("COMPACT-04")
+def test_published_sizes_compare_every_form_and_stand_beside_the_claims() -> None:
+    tables = published_figures("size")
+    forms = re.findall(
+        r"^\| examples/12h-autopilot-session\.bbox \| (.+?) \| [\d,]+ \| \d+% \| [\d,]+ ", tables, re.MULTILINE
+    )
+    assert forms == ["verbose JSON lines", "bbox", "compact", "JSON lines, short keys"]
+    assert "claimed were about 50% of the bytes and 33% of the tokens" in tables
+
+
+@pytest.mark.requirement("REDACT-05", "REDACT-06")
+def test_published_redaction_stands_beside_a_peer_and_reaches_the_floor() -> None:
+    tables = published_figures("redaction")
+    assert re.search(r"^\| blackbox \| 0 of \d{3} \| 0 of \d{3} \|$", tables, re.MULTILINE)
+    assert re.search(r"^\| detect-secrets \| \d+ of \d{3} \| \d+ of \d{3} \|$", tables, re.MULTILINE)
+    speeds = re.findall(r"^\| (?:a made-up log|real logs)[^|]* \| blackbox \| ([\d.]+) ", tables, re.MULTILINE)
+    assert len(speeds) == 2
+    assert min(map(float, speeds)) >= 20
 
 
 def test_versions_of_tools_are_pinned_by_name_alone() -> None:

@@ -17,7 +17,10 @@ repair     edits that mend a log
 formats    other forms of a session, and the way from each to any other
 dual       a recorder of two files: one cut for people, one whole
 report     what people ask of a session: files, hosts, decisions, cost, actions
-cli        the command `blackbox`
+terminal   what every command shares: arguments to logs, both output streams
+reading    the commands tail, grep, audit, cost and apm
+keeping    the commands redact, blobs and export
+cli        the command `blackbox`, and its other commands
 disk       files and folders for their owner alone
 errors     the exceptions: only the environment raises
 """

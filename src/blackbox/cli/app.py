@@ -6,11 +6,12 @@ from typing import Annotated
 
 import typer
 
-from blackbox.cli import explain, fix, output, parse, stats, tour, validate
-from blackbox.cli.inputs import EXIT_ENVIRONMENT, EXIT_INTEGRITY, nearby_logs
-from blackbox.cli.keeping import blobs, export, redact
-from blackbox.cli.reading import apm, audit, cost, grep, tail
+from blackbox.cli import explain, fix, parse, stats, tour, validate
 from blackbox.errors import BlackboxError, IntegrityError, UsageError, WriteError
+from blackbox.keeping import blobs, export, redact
+from blackbox.reading import apm, audit, cost, grep, tail
+from blackbox.terminal import output
+from blackbox.terminal.inputs import EXIT_ENVIRONMENT, EXIT_INTEGRITY, nearby_logs
 
 EXIT_USAGE = 2
 

@@ -8,8 +8,8 @@ import typer
 from rich.table import Table
 
 from blackbox.check.rules import Rule, all_rules, look_up
-from blackbox.cli import output
 from blackbox.errors import UsageError
+from blackbox.terminal import output
 
 SCHEMA = "blackbox.rule/1"
 

@@ -7,12 +7,12 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from blackbox.cli import inputs, output
 from blackbox.disk import replace_file
 from blackbox.document.document import Document, parse
 from blackbox.errors import UsageError
 from blackbox.repair.edits import Change, changes_between
 from blackbox.repair.fixers import FIXERS, Repair, repair
+from blackbox.terminal import inputs, output
 
 SCHEMA = "blackbox.fix/1"
 _SHOWN = 10

@@ -7,13 +7,13 @@ from typing import Annotated, Any
 import msgspec
 import typer
 
-from blackbox.cli import inputs, output
 from blackbox.document.line import Line
 from blackbox.document.scanner import Scanner
 from blackbox.errors import UsageError
 from blackbox.events.build import Unparsed
 from blackbox.syntax.header import FENCE, Header
 from blackbox.syntax.kinds import Kind
+from blackbox.terminal import inputs, output
 
 _WIDTH = 100
 _WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])")

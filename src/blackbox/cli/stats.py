@@ -7,7 +7,7 @@ from rich.console import Console
 
 from blackbox.check.statistics import Statistics, sum_up
 from blackbox.check.validator import Report, validate_blocks
-from blackbox.cli import inputs, output
+from blackbox.terminal import inputs, output
 
 SCHEMA = "blackbox.stats/1"
 _HEADER_FIELDS = ("format", "id", "mode", "model", "repo", "repo_sha", "branch", "budget", "duration")

@@ -11,15 +11,16 @@ from rich.console import Console
 
 from blackbox.check.findings import Severity
 from blackbox.check.validator import validate_bytes
-from blackbox.cli import output, validate
-from blackbox.cli.reading.audit import show_audit
-from blackbox.cli.reading.cost import By, show_spending
+from blackbox.cli import validate
 from blackbox.document.document import parse
 from blackbox.errors import ReadError
+from blackbox.reading.audit import show_audit
+from blackbox.reading.cost import By, show_spending
 from blackbox.redaction.config import load_redactor
 from blackbox.report.audit import audit
 from blackbox.report.spending import spending
 from blackbox.session.session import Session
+from blackbox.terminal import output
 from blackbox.vault.presence import look_beside
 
 _EXAMPLE = "12h-autopilot-session.bbox"

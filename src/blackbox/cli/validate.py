@@ -17,10 +17,10 @@ from blackbox.check.rules import all_rules, rule_named
 from blackbox.check.statistics import Statistics
 from blackbox.check.text import SecretSearch
 from blackbox.check.validator import KEPT_PER_RULE, Report, validate_blocks
-from blackbox.cli import inputs, output
 from blackbox.errors import BlackboxError
 from blackbox.redaction.config import load_redactor
 from blackbox.session.load import look_beside
+from blackbox.terminal import inputs, output
 from blackbox.vault.presence import look_beside as look_at_blobs
 
 SCHEMA = "blackbox.validate/1"

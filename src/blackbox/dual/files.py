@@ -17,7 +17,7 @@ _ATTEMPTS = 10_000
 
 
 class Pair(NamedTuple):
-    """The two files of a session; their common name is the session's id."""
+    """The two files of a session, and the name they have in common."""
 
     name: str
     log: FileSink

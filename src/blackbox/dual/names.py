@@ -33,6 +33,11 @@ def stem(when: dt.datetime, task: str, number: int = 1) -> str:
     return f"{when.strftime('%H%M%S')}-{slug(task)}" + (f"-{number}" if number > 1 else "")
 
 
+def session_id(when: dt.datetime, name: str) -> str:
+    """The id of the session whose files have this name: `20251222-123456-fix-the-login-bug`, new every day."""
+    return f"{day(when)}-{name}"
+
+
 def check_id(given: str) -> str:
     """The id of a sub-agent, which becomes part of a file's name."""
     if not _ID.fullmatch(given):

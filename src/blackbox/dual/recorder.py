@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Unpack
 
-from blackbox.dual import files
+from blackbox.dual import files, names
 from blackbox.events import calls
 from blackbox.events.build import Event
 from blackbox.events.comments import Comment
@@ -20,9 +20,10 @@ from blackbox.redaction.redactor import Redactor
 from blackbox.syntax.header import Header
 from blackbox.syntax.results import Result, parse_result
 from blackbox.vault.guard import Guard
+from blackbox.vault.store import FOLDER, BlobStore
 from blackbox.write import results, scalars, spelling
 from blackbox.write.header import HeaderFields, map_header, spell_header
-from blackbox.write.recording import Clock, Recording, utc_now
+from blackbox.write.recording import Clock, Recording, Witnessed, utc_now
 from blackbox.write.render import render_event
 from blackbox.write.scalars import Argument, MetaFields, Money
 from blackbox.write.sink import Durability, FileSink
@@ -40,8 +41,8 @@ class _Keeper:
         self.guard = guard
         self.clock = clock
 
-    def keep(self, event: Event, meta: Mapping[str, str]) -> Event:
-        """Write an event in full. Returned is the event as it was written."""
+    def keep(self, event: Event, meta: Mapping[str, str]) -> Witnessed:
+        """Write an event in full. Shown is the event as it was written."""
         entry = Entry(event, dict(meta))
         rendered = render_event(event, meta)
         seen = self.guard.look_again(rendered)
@@ -53,11 +54,12 @@ class _Keeper:
             # A comment carries no time of its own, its line does.
             lines = [{**line, "timestamp": scalars.timestamp("clock", self.clock())} for line in lines]
         files.write_lines(self.sink, lines)
-        return entry.event
+        return Witnessed(entry.event, seen)
 
-    def show(self, event: Event, meta: Mapping[str, str]) -> Event:
-        """Write an event in full; what the .rlog shows of it is returned."""
-        return shorten(Entry(self.keep(event, meta), dict(meta)))
+    def show(self, event: Event, meta: Mapping[str, str]) -> Witnessed:
+        """Write an event in full. Shown is what the .rlog has room for."""
+        kept = self.keep(event, meta)
+        return Witnessed(shorten(Entry(kept.shown, dict(meta))), kept.full)
 
 
 class _Nowhere:
@@ -75,19 +77,23 @@ class _Nowhere:
 class _Session:
     """What all logs of a dual recording share: where its files are, and how they are written."""
 
-    def __init__(self, folder: Path, stem: str, guard: Guard, durability: Durability, clock: Clock) -> None:
+    def __init__(self, folder: Path, stem: str, recording: Recording, durability: Durability) -> None:
         self.folder, self.stem = folder, stem
-        self.guard, self.durability, self.clock = guard, durability, clock
+        self.recording, self.durability = recording, durability
+        self.guard, self.clock = recording.guard, recording.clock
         #: The sub-agents so far, those of sub-agents included.
         self.subagents: list[DualSubagent] = []
 
 
 class DualRecorder(Log):
-    """Records a session as `DATE/HHMMSS-task.rlog` and `.jsonl` below `root`, under the same id.
+    """Records a session as `DATE/HHMMSS-task.rlog` and `.jsonl` below `root`, under the id `DATE-HHMMSS-task`.
 
     It takes what a `Writer` takes. The `.jsonl` has every event in full, is written first and counts; the `.rlog` is
     for people, and shows the first 200 characters of a message, 150 of a thought, 100 of what a tool was given and
     gave back. Secrets are hidden in both. Time and date in the names are the clock's, UTC unless it says otherwise.
+
+    Results stay whole in the `.jsonl`. Only what `blob()` is given goes to `.bbox-blobs/` beside the files, and both
+    point to it. `redactions` and the closing line count the whole session, with its sub-agents and blobs.
     """
 
     def __init__(
@@ -103,21 +109,23 @@ class DualRecorder(Log):
         redactor: Redactor | None = None,
         **header: Unpack[HeaderFields],
     ) -> None:
-        guard = Guard(redactor or load_redactor())
+        when = clock()
+        store = BlobStore(Path(root) / names.day(when) / FOLDER)
+        guard = Guard(redactor or load_redactor(), store, threshold=None, sync=durability is Durability.FSYNC)
         given = map_header({**header, "format": "rlog/1"}, guard.clean_value)
         spell_header({"id": "…", **given})  # Refused before anything is opened.
-        pair = files.create_pair(Path(root), clock(), guard.clean(task), durability)
-        given["id"] = given.get("id", pair.name)
-        self._session = _Session(pair.log.path.parent, pair.name, guard, durability, clock)
+        pair = files.create_pair(Path(root), when, guard.clean(task), durability)
+        given["id"] = given.get("id", names.session_id(when, pair.name))
         self._id = given["id"]
         with contextlib.ExitStack() as undo:
             undo.callback(pair.companion.close)
             undo.callback(pair.log.close)
-            self._keeper = _keeper(pair.companion, given, self._session)
+            self._keeper = _keeper(pair.companion, given, guard, clock)
             recording = Recording(
                 pair.log, clock=clock, steps=steps, timestamps=timestamps, guard=guard, witness=self._keeper.show
             )
             super().__init__(recording, course=recording.course)
+            self._session = _Session(pair.log.path.parent, pair.name, recording, durability)
             self._writer = Writer(recording, start=start, **given)
             undo.pop_all()
 
@@ -193,6 +201,7 @@ class DualSubagent(SubagentLog):
             timestamps=True,
             guard=session.guard,
             witness=self._keeper.keep,
+            within=session.recording,
         )
         Log.__init__(self, recording, course=recording.course)
         self._scope = {"id": name}
@@ -248,11 +257,11 @@ class DualSubagent(SubagentLog):
             self._keeper.sink.close()
 
 
-def _keeper(sink: FileSink, header: HeaderFields, session: _Session) -> _Keeper:
+def _keeper(sink: FileSink, header: HeaderFields, guard: Guard, clock: Clock) -> _Keeper:
     fields = Header(spell_header(header).rstrip("\n").split("\n")).fields
     companion = Companion({key: value for key, value in fields.items() if key != "escape"})
-    keeper = _Keeper(sink, companion, session.guard, session.clock)
-    files.write_lines(sink, [companion.header_line(scalars.timestamp("clock", session.clock()))])
+    keeper = _Keeper(sink, companion, guard, clock)
+    files.write_lines(sink, [companion.header_line(scalars.timestamp("clock", clock()))])
     return keeper
 
 

@@ -7,7 +7,7 @@ from blackbox.document.document import parse
 from blackbox.errors import ReadError, UsageError
 from blackbox.formats import companion, logs, shortkeys
 from blackbox.formats.flight import Entry, Flight, Loss, Reading, flight_of, merge
-from blackbox.formats.recognise import Form, recognise
+from blackbox.formats.recognise import Form, name_foreign, recognise
 from blackbox.formats.shorten import shortened
 from blackbox.syntax.header import HeaderValue
 from blackbox.vault.guard import Guard, count_markers
@@ -40,12 +40,24 @@ def read(data: bytes, name: str) -> tuple[Form, Reading]:
         case Form.JSONL:
             return form, shortkeys.from_jsonl(data)
         case Form.COMPANION:
-            return form, companion.from_companion(data)
+            reading = companion.from_companion(data)
+            if is_unknown(reading):
+                raise ReadError(
+                    f"{name}: it looks like {name_foreign(data)}, which cannot be read yet",
+                    "give a log, or a companion; Claude Code's own logs are read as companions",
+                )
+            return form, reading
         case None:
             what = "it is empty" if not data.strip() else "it is neither a log nor JSON lines of a session"
             raise ReadError(f"{name}: {what}", "give a .bbox, .blackbox, .rlog or .jsonl file of a session")
         case _:
             return form, flight_of(parse(data))
+
+
+def is_unknown(reading: Reading) -> bool:
+    """Whether no line of a companion said anything."""
+    unknown = sum(loss.count for loss in reading.losses if loss.what == "unknown-lines")
+    return unknown > 0 and unknown == len(reading.flight.entries) and not reading.flight.header
 
 
 def write(flight: Flight, form: Form) -> Written:

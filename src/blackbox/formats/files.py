@@ -7,12 +7,13 @@ from blackbox.disk import make_folder, write_once
 from blackbox.document.files import open_log
 from blackbox.errors import UsageError
 from blackbox.formats import convert
+from blackbox.formats.companion import from_companion
 from blackbox.formats.flight import Flight, Reading
 from blackbox.formats.recognise import Form, recognise
 
 
 class Source(NamedTuple):
-    """A session that was read: its form, what it holds, and the file it was read from."""
+    """A session that was read: the file it was read from, the form of that, and what it holds."""
 
     form: Form
     reading: Reading
@@ -26,7 +27,7 @@ def read_session(path: Path) -> Source:
     if form is Form.RLOG and path.suffix == convert.LOG and companion.is_file():
         found = _read_companion(companion, reading.flight)
         if found is not None:
-            return Source(Form.RLOG, found, companion)
+            return Source(Form.COMPANION, found, companion)
     return Source(form, reading, path)
 
 
@@ -35,9 +36,10 @@ def _read_companion(path: Path, short: Flight) -> Reading | None:
     data = _read(path)
     if recognise(data) is not Form.COMPANION:
         return None
-    _, (flight, losses) = convert.read(data, str(path))
+    found = from_companion(data)
+    flight, losses = found
     names = {name for name in (flight.header.get("id"), short.header.get("id")) if name}
-    if not flight.entries or len(names) > 1:
+    if not flight.entries or convert.is_unknown(found) or len(names) > 1:
         return None
     header = flight.header | {key: value for key, value in short.header.items() if value}
     return Reading(Flight(header, flight.entries), losses)

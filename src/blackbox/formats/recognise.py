@@ -10,6 +10,9 @@ from blackbox.syntax.kinds import PREFIXES, SILENT, Kind
 _BOM = b"\xef\xbb\xbf"
 #: How much of a file is looked at.
 _LOOK = 1 << 18
+#: How many lines of JSON are.
+_FIRST = 64
+_CODEX = frozenset({"session_meta", "response_item", "event_msg", "turn_context"})
 _SPACED = tuple(PREFIXES[kind] for kind in (Kind.USER, Kind.AGENT, Kind.THINKING, Kind.TODOS, Kind.OBSERVATION))
 _CALLS = frozenset(PREFIXES) - SILENT - {Kind.USER, Kind.AGENT, Kind.THINKING, Kind.TODOS}
 
@@ -41,9 +44,20 @@ def recognise(data: bytes) -> Form | None:
     return Form.RLOG if name == "rlog" else Form.BBOX
 
 
+def name_foreign(data: bytes) -> str:
+    """Whose JSON lines these look like, of which no line is known here."""
+    for line in data.removeprefix(_BOM).split(b"\n", _FIRST)[:_FIRST]:
+        value = load(line.strip()) or {}
+        if value.get("type") in _CODEX and isinstance(value.get("payload"), dict):
+            return "a Codex rollout"
+        if "projectHash" in value or value.get("type") == "gemini":
+            return "a Gemini log"
+    return "some other program's JSON lines"
+
+
 def _json_form(data: bytes) -> Form | None:
     """By the first line that is an object: a torn or foreign line may stand before it."""
-    for line in data.split(b"\n", 64)[:64]:
+    for line in data.split(b"\n", _FIRST)[:_FIRST]:
         value = load(line.strip()) if line.strip() else None
         if value is None:
             continue

@@ -1,5 +1,7 @@
 """What an .rlog shows of an event: the beginning of each long text, with `...` where it was cut."""
 
+import re
+
 import msgspec
 
 from blackbox.events import calls, comments, lifecycle
@@ -14,6 +16,8 @@ from blackbox.write import spelling
 
 MESSAGE, THINKING, OUTPUT = 200, 150, 100
 MARK = "..."
+#: A status and where the rest of it is kept: a pointer that is cut leads nowhere.
+_POINTER = re.compile(r"\[[^\n]{0,200}\] @blob sha256=[0-9a-f]{6,64}(?: bytes=[0-9]{1,18})?(?: mime=[^\s\]]{1,200})?")
 
 
 def cut(text: str, limit: int) -> str:
@@ -89,7 +93,7 @@ def _arguments(arguments: calls.Arguments, limit: int) -> calls.Arguments:
 
 
 def _result(result: Result, limit: int) -> Result:
-    if len(result.text) <= limit:
+    if len(result.text) <= limit or _POINTER.fullmatch(result.text):
         return join_lines(result)
     frame, content = outcomes.split(outcomes.encode(result))
     if frame == "raw":

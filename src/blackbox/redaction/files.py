@@ -3,7 +3,8 @@
 import json
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import Any, Literal, NamedTuple
 
@@ -22,6 +23,9 @@ _METADATA = re.compile(
     rb"(?: (?:id|step|ts|tid|span|parent|latency_ms|attempt|level|model|sig|tokens_[a-z_]+|extra\.[\w.-]+)=\S+)+\Z"
 )
 _INDENT = re.compile(rb"(?<=\n)(?:  |\t)")
+#: Escapes of JSON for characters that need none: some writers have them, and a secret may be full of them.
+_NEEDLESS = re.compile(rb"\\(?:/|u00[2-7])")
+_MARKER = re.compile(r"\[redacted:([a-z][a-z0-9_]*)\]")
 
 
 class CleanFile(NamedTuple):
@@ -50,10 +54,21 @@ class _View(NamedTuple):
         return self.origins[piece] + at - self.starts[piece]
 
 
+class _Rewritten(NamedTuple):
+    """A line of JSON that was decoded to be cleaned: where it stood, what it is now, the kinds of its secrets."""
+
+    start: int
+    end: int
+    line: bytes
+    kinds: list[str]
+
+
 def redact_file(redactor: Redactor, data: bytes, shape: Shape | None = None) -> CleanFile:
     """Hide the secrets of a file. Its shape is told by its beginning if the caller does not know it."""
     shape = shape or shape_of(data)
     found = _within_messages(redactor, data, shape)
+    if shape == "json-lines":
+        return _redact_json_lines(redactor, data, found)
     metadata: list[tuple[int, int]] = []
     if shape == "log":
         view = _view_of(data)
@@ -61,14 +76,22 @@ def redact_file(redactor: Redactor, data: bytes, shape: Shape | None = None) -> 
         found = _merged([*found, *_seen_in(redactor, view)])
     if not found:
         return CleanFile(data, [], {})
+    return CleanFile(_replace_around(data, found, metadata), _places(data, found), count(found))
+
+
+def _places(data: bytes, found: Iterable[Found]) -> list[tuple[int, str]]:
     places, line, behind = [], 1, 0
     for secret in found:
         line += data.count(b"\n", behind, secret.start)
         behind = secret.start
         places.append((line, secret.kind))
-    is_json = shape == "json-lines"
-    clean = _redact_json(redactor, data, found) if is_json else _replace_around(data, found, metadata)
-    return CleanFile(clean, places, count(found))
+    return places
+
+
+def is_text(data: bytes) -> bool:
+    """Whether the rules can read a file at all: not if it is in UTF-16, or binary."""
+    beginning = data[:8192]
+    return not data.startswith((b"\xff\xfe", b"\xfe\xff")) and beginning.count(b"\0") * 10 <= len(beginning)
 
 
 def shape_of(data: bytes) -> Shape:
@@ -168,6 +191,46 @@ def _merged(found: list[Found]) -> list[Found]:
         else:
             kept.append(secret)
     return kept
+
+
+def _redact_json_lines(redactor: Redactor, data: bytes, found: list[Found]) -> CleanFile:
+    """Lines with needless escapes are decoded and cleaned as values, all others as they stand."""
+    rewritten = list(_rewrite(redactor, data))
+    taken = [line.start for line in rewritten]
+    found = [secret for secret in found if not _is_inside(rewritten, taken, secret)]
+    if not found and not rewritten:
+        return CleanFile(data, [], {})
+    places = [secret.start for secret in found]
+    parts: list[bytes] = []
+    behind = 0
+    for start, end, line, _ in (*rewritten, _Rewritten(len(data), len(data), b"", [])):
+        between = found[bisect_left(places, behind) : bisect_left(places, start)]
+        within = [Found(at - behind, to - behind, kind) for at, to, kind in between]
+        parts += (_redact_json(redactor, data[behind:start], within), line)
+        behind = end
+    every = sorted([*found, *(Found(line.start, line.end, kind) for line in rewritten for kind in line.kinds)])
+    return CleanFile(b"".join(parts), _places(data, every), count(every))
+
+
+def _rewrite(redactor: Redactor, data: bytes) -> Iterator[_Rewritten]:
+    end = 0
+    for match in _NEEDLESS.finditer(data):
+        if match.start() < end:
+            continue
+        start = data.rfind(b"\n", 0, match.start()) + 1
+        end = data.find(b"\n", match.start())
+        end = len(data) if end < 0 else end
+        value = _decoded(data[start:end])
+        clean = _redact_strings(redactor, value)
+        if clean != value:
+            line = json.dumps(clean, ensure_ascii=False)
+            kinds = Counter(_MARKER.findall(line)) - Counter(_MARKER.findall(json.dumps(value, ensure_ascii=False)))
+            yield _Rewritten(start, end, line.encode("utf-8", "surrogatepass"), sorted(kinds.elements()))
+
+
+def _is_inside(rewritten: list[_Rewritten], starts: list[int], secret: Found) -> bool:
+    at = bisect_right(starts, secret.start) - 1
+    return at >= 0 and secret.start < rewritten[at].end
 
 
 def _redact_json(redactor: Redactor, data: bytes, found: list[Found]) -> bytes:

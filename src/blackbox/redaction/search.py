@@ -23,7 +23,7 @@ _LEAST_STRETCH = 20
 #: Each is looked for once in the whole text. An anchor without one of them is looked for itself.
 _STEMS = (
     b"pass", b"key", b"secret", b"token", b"session", b"auth", b"bearer ", b"cookie", b"pwd", b"sig=", b"://",
-    b"webhook", b"signature", b"-u",
+    b"webhook", b"signature", b"-u", b"-a ", b"-cli ", b"by '",
 )  # fmt: skip
 
 

@@ -9,5 +9,5 @@ places     a line's place in a session of several parts and sub-agents
 tables     what reaches the network and which paths hold secrets, as data
 spending   tokens and cost by step, tool, model and agent, and against the budget
 actions    what counts as an action in companions and agents' own logs, and actions per minute
-companions the only module here that opens files: which JSONL logs there are, and their lines
+companions the only module here that opens files: which JSONL logs there are, their actions, sub-agents from them
 """

@@ -1,8 +1,14 @@
 """What counts as an action in a JSONL log, and how many there were a minute.
 
 An action is one tool call, or one message of the agent that has text. Each counts once, by the id of the call or of
-the message, however many lines or files repeat it: a streamed message repeats its id for every block, and a resumed
-session holds a copy of the history it goes on from. A copied action counts for the session that ended first.
+the message, however many lines of a file repeat it: a streamed message repeats its id for every block. Many writers
+number their calls anew in each file (`call_1`), so the same id in another file is the same action only where it was
+copied, as into a resumed session: an id that is random by nature (a UUID, or 16 characters and more behind `toolu_`,
+`msg_`, `call_` …), or any id with the same timestamp to the fraction of a second. A copied action counts for the
+session that ended first.
+
+A companion is a session by its folder and name: its session id may be a time of day, which comes again tomorrow. It
+only tells which agent's own log is of the same session.
 
 Minutes are those from a session's first to its last timestamp, its sub-agents inside; a resumed session begins behind
 what it copied. Without two different timestamps the length is unknown, and so are the actions per minute.
@@ -13,7 +19,8 @@ call), Claude Code's own logs and the rollouts of Codex.
 
 import array
 import enum
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import msgspec
@@ -27,6 +34,11 @@ _FLAT = frozenset({"tool_use", "tool_result", "header"})
 _ROLLOUT = frozenset({"session_meta", "response_item", "event_msg", "turn_context", "compacted"})
 _ROLLOUT_CALLS = frozenset({"function_call", "custom_tool_call", "local_shell_call", "web_search_call", "mcp_call"})
 _TEXTS = frozenset({"text", "output_text"})
+#: An id that no other session makes up: a UUID, or 16 letters and digits mixed, maybe behind words.
+_RANDOM = re.compile(
+    r"(?:[A-Za-z0-9]+[_-])*?"
+    r"(?:[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}|(?=[0-9A-Z]*[A-Za-z])(?=[a-z]*[0-9A-Z])[A-Za-z0-9]{16,})"
+)
 
 
 class Form(enum.StrEnum):
@@ -220,7 +232,7 @@ class _Group:
 
 
 def count_actions(files: Iterable[FileActions]) -> list[SessionActions]:
-    """The sessions of some files in order of their names, each action counted once over all of them.
+    """The sessions of some files in order of their names, each action counted once in its file, and no copy of it.
 
     A session that has a companion and an agent's own log counts by its companion.
     """
@@ -237,25 +249,50 @@ def _count(group: _Group, number: int, owners: dict[str, int]) -> SessionActions
     messages = calls = copied = 0
     copied_until = float("-inf")
     for file in group.files:
-        for done in file.done:
-            # A message may have the id of a call: they are numbered by different counters.
-            key = None if done.key is None else f"{'call' if done.is_call else 'message'} {done.key}"
-            owner = owners.setdefault(key, number) if key is not None and key not in owners else None
-            if key is not None and owner is None:
-                if owners[key] != number:
-                    copied += 1
-                    copied_until = max(copied_until, done.time if done.time is not None else copied_until)
-                continue
-            calls += done.is_call
-            messages += not done.is_call
+        keys: set[tuple[bool, str | None]] = set()
+        for done in _without_repeats(file):
+            # Without a name that holds beyond its file nothing can be a copy of it.
+            name = _lasting_name(done)
+            owner = owners.setdefault(name, number) if name is not None and name not in owners else None
+            if name is None or owner is not None:
+                calls += done.is_call
+                messages += not done.is_call
+            elif owners[name] != number:
+                keys.add((done.is_call, done.key))
+        copied += len(keys)
+        # The blocks of a copied message may have times of their own.
+        known = (done.time for done in file.done if done.time is not None and (done.is_call, done.key) in keys)
+        copied_until = max((copied_until, *known))
     times = [time for file in group.files for time in file.times if time > copied_until]
     length = (max(times) - min(times)) / 60 if times else 0.0
     paths = tuple(file.path for file in group.files)
     return SessionActions(group.name, group.form, paths, messages, calls, copied, length or None)
 
 
+def _without_repeats(file: FileActions) -> Iterator[_Done]:
+    """The actions of a file, each at its first line. A call and a message may have the same id."""
+    seen: set[tuple[bool, str]] = set()
+    for done in file.done:
+        if done.key is not None:
+            if (done.is_call, done.key) in seen:
+                continue
+            seen.add((done.is_call, done.key))
+        yield done
+
+
+def _lasting_name(done: _Done) -> str | None:
+    """What an action and its copy in another file have in common, and no other has; None if nothing is sure."""
+    if done.key is None:
+        return None
+    name = f"{'call' if done.is_call else 'message'} {done.key}"
+    if _RANDOM.fullmatch(done.key):
+        return name
+    # Two sessions that run at once may well have a `call_1` in the same second.
+    return f"{name} {done.time}" if done.time is not None and not done.time.is_integer() else None
+
+
 def _grouped(files: list[FileActions]) -> list[_Group]:
-    """Files joined into sessions: by session id, by the parent they name, and by `NAME.sub-ID`."""
+    """Files joined into sessions: agents' own by session id and parent, companions by `NAME.sub-ID` and parent."""
     groups: dict[str, _Group] = {}
     found: list[_Group] = []
     companions = {session for file in files if file.form is Form.COMPANION for session in file.sessions}
@@ -263,25 +300,27 @@ def _grouped(files: list[FileActions]) -> list[_Group]:
     for file in sorted(files, key=lambda file: (file.form is not Form.COMPANION, _is_subagent(file))):
         if file.form is not Form.COMPANION and companions.intersection(file.sessions):
             continue
-        names = _names(file)
+        names, aliases = _names(file)
         group = next((groups[name] for name in names if name in groups), None)
         if group is None:
             group = _Group()
             found.append(group)
         group.files.append(file)
-        for name in names:
+        for name in (*names, *aliases):
             groups.setdefault(name, group)
     return found
 
 
-def _names(file: FileActions) -> list[str]:
-    """Every name under which a file's session may be known; that of its parent first."""
+def _names(file: FileActions) -> tuple[list[str], list[str]]:
+    """The names of the session that a file belongs to, best first, and those by which only others may mean it."""
     if file.form is not Form.COMPANION:
-        return [name for name in (file.parent, *file.sessions) if name is not None] or [file.path or file.name]
-    parent, is_sub, _ = file.name.partition(".sub-")
-    beside = f"{file.folder}/{parent}" if is_sub else f"{file.folder}/{file.name}"
-    named = [f"{file.folder}/{file.parent}", file.parent] if file.parent is not None else []
-    return [*named, beside, *file.sessions]
+        return [name for name in (file.parent, *file.sessions) if name is not None] or [file.path or file.name], []
+    stem, is_sub, _ = file.name.partition(".sub-")
+    parent = [file.parent] if file.parent is not None else []
+    names = [stem, *parent] if is_sub else parent or [file.name]
+    # Sub-agents name their parent by its session id, and are in its folder.
+    beside = [f"{file.folder}/{name}" for name in (*names, file.name, *file.sessions)]
+    return beside[: len(names)], beside[len(names) :]
 
 
 def _is_subagent(file: FileActions) -> bool:

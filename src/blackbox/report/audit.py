@@ -94,9 +94,12 @@ class Audit(msgspec.Struct, frozen=True):
     unread: tuple[Unread, ...]
 
 
-def audit(session: Session, redactor: Redactor) -> Audit:
-    """Answer the four questions. Whatever is quoted from the log has its secrets hidden."""
-    family = family_of(session)
+def audit(session: Session, redactor: Redactor, others: Iterable[Member] = ()) -> Audit:
+    """Answer the four questions. Whatever is quoted from the log has its secrets hidden.
+
+    `others` are sub-agents of the session that no line of it leads to.
+    """
+    family = family_of(session, others)
     return Audit(
         session=session.id,
         logs=sum(len(member.session.documents) for member in family),

@@ -1,4 +1,4 @@
-"""JSONL logs on disk: which there are, and what their lines say. They are only read, and only here."""
+"""JSONL logs on disk: which there are, their actions, and sub-agents as sessions; only read, and only here."""
 
 import glob
 import os
@@ -8,11 +8,19 @@ from typing import NamedTuple
 
 import msgspec
 
+from blackbox.document.document import parse
 from blackbox.document.files import EXTENSIONS, open_log
 from blackbox.errors import ReadError, UsageError
+from blackbox.formats.convert import LOG
+from blackbox.formats.files import read_session
+from blackbox.formats.logs import to_log
+from blackbox.formats.recognise import Form
 from blackbox.report.actions import FileActions
+from blackbox.report.places import Member
+from blackbox.session.session import Session
 
 SUFFIX = ".jsonl"
+_SUBAGENT = ".sub-"
 
 
 class Source(NamedTuple):
@@ -72,6 +80,44 @@ def read_actions(path: str) -> FileActions:
     return found
 
 
+class Subagents(NamedTuple):
+    """The sub-agents that were read from their companions, and why others could not be."""
+
+    members: list[Member]
+    errors: list[ReadError]
+
+
+def read_subagents(log: str, session: Session) -> Subagents:
+    """The sub-agents of an .rlog that have only a companion, `NAME.sub-ID.jsonl` beside it, as sessions.
+
+    Their lines are those of the log that an export of the companion would be.
+    """
+    path = Path(log)
+    found = Subagents([], [])
+    if path.suffix != LOG:
+        return found
+    followed = {subagent.id for subagent in session.subagents if subagent.session is not None}
+    for companion in sorted(path.parent.glob(f"{glob.escape(path.stem)}{_SUBAGENT}*{SUFFIX}")):
+        name = companion.name.removeprefix(path.stem + _SUBAGENT).removesuffix(SUFFIX)
+        if name in followed:
+            continue
+        try:
+            own = _as_session(companion)
+        except ReadError as error:
+            found.errors.append(error)
+        else:
+            found.members.append(Member(own, own.id or name))
+    return found
+
+
+def _as_session(companion: Path) -> Session:
+    flight = read_session(companion).reading.flight
+    try:
+        return Session(parse(to_log(flight, Form.BBOX.value)[0]))
+    except UsageError as error:
+        raise ReadError(f"{companion}: {error.message}", error.remedy) from error
+
+
 def _below(folder: Path, prefix: str = "") -> Iterator[str]:
     """The JSONL logs below a folder, in order; a folder that is not there has none."""
     if not folder.is_dir():
@@ -87,7 +133,7 @@ def _below(folder: Path, prefix: str = "") -> Iterator[str]:
 
 
 def _refuse_line_log(path: Path) -> None:
-    if path.suffix not in EXTENSIONS:
+    if path.suffix not in EXTENSIONS or not path.exists():
         return
     companion = path.with_suffix(SUFFIX)
     remedy = f"use its companion: {companion}" if companion.is_file() else _how_to_get_one()

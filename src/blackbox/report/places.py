@@ -1,6 +1,6 @@
 """Where a line stands: its number, the part of a rotated session it is in, and whose log that is."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import msgspec
 
@@ -34,11 +34,11 @@ class Member(msgspec.Struct, frozen=True):
         return Place(line.number, part, self.agent)
 
 
-def family_of(session: Session) -> list[Member]:
-    """A session and those of its sub-agents, theirs too, each once."""
+def family_of(session: Session, others: Iterable[Member] = ()) -> list[Member]:
+    """A session and those of its sub-agents, theirs too, each once; `others` are sub-agents that no line leads to."""
     found: list[Member] = []
     known: set[int] = set()
-    for member in _walk(session, None):
+    for member in (*_walk(session, None), *others):
         if id(member.session) not in known:
             known.add(id(member.session))
             found.append(member)

@@ -5,8 +5,9 @@ Only what the log says: there is no price table, and what is not stated is unkno
 A charge is what one message of the agent used: a `# metrics`, or the `tokens_in=` … of an imported message where a
 log has no metrics. Its step is its message's. It belongs to the tools that the message called: the calls on the lines
 that state it, else the calls with its step, else those of the same agent up to its next message. A charge is split
-evenly over its calls; what does not divide goes in smallest units to the first of them, so the shares add up to it. A
-charge whose message called nothing stands under `(no tool)`.
+evenly over its calls: tokens as whole numbers, money to `SHARE_PLACES` places at least. What does not divide goes in
+smallest units to the first of them, so the shares add up to it. A charge whose message called nothing stands under
+`(no tool)`.
 """
 
 import bisect
@@ -26,6 +27,10 @@ from blackbox.syntax.kinds import Kind
 
 NO_TOOL = "(no tool)"
 UNKNOWN = "unknown"
+#: How many decimal places a share of money may have, where the whole has fewer.
+SHARE_PLACES = 12
+#: Above this many digits before the point nobody asks for so small a share.
+_MOST_DIGITS = 30
 _EXACT = decimal.Context(prec=decimal.MAX_PREC, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN, traps=[])
 #: The ways in which a total is the log's own statement, and not a sum or a mark along the way.
 _STATED = (Source.END, Source.CLOSING)
@@ -115,9 +120,9 @@ class Spending(msgspec.Struct, frozen=True):
     contradictions: tuple[Contradiction, ...]
 
 
-def spending(session: Session) -> Spending:
-    """Where the tokens and the money of a session went."""
-    member, *others = family_of(session)
+def spending(session: Session, others: Iterable[Member] = ()) -> Spending:
+    """Where the tokens and the money of a session went; `others` are sub-agents that no line of it leads to."""
+    member, *subagents = family_of(session, others)
     source, charges = _charges(session)
     return Spending(
         session=session.id,
@@ -126,7 +131,7 @@ def spending(session: Session) -> Spending:
         tools=_tools(member, charges),
         models=_table(member, charges, lambda charge: charge.model),
         agents=_table(member, charges, lambda charge: charge.agent),
-        subagents=_dearest(_subagent(one) for one in others),
+        subagents=_dearest(_subagent(one) for one in subagents),
         attributed=_total(charge.usage for charge in charges),
         tokens=session.tokens,
         cost=session.cost,
@@ -232,10 +237,7 @@ def split(usage: Usage, parts: int) -> list[Usage]:
     inputs, outputs, cached = (_split_number(number, parts) for number in (usage.input, usage.output, usage.cached))
     costs: Sequence[decimal.Decimal | None] = [None] * parts
     if usage.cost is not None:
-        exponent = usage.cost.as_tuple().exponent
-        places = exponent if isinstance(exponent, int) else 0
-        units = int(usage.cost.scaleb(-places, _EXACT))
-        costs = [decimal.Decimal(share or 0).scaleb(places, _EXACT) for share in _split_number(units, parts)]
+        costs = _split_money(usage.cost, parts)
     return [Usage(*share) for share in zip(inputs, outputs, cached, costs, strict=True)]
 
 
@@ -244,6 +246,19 @@ def _split_number(number: int | None, parts: int) -> Sequence[int | None]:
         return [None] * parts
     share, rest = divmod(number, parts)
     return [share + (index < rest) for index in range(parts)]
+
+
+def _split_money(amount: decimal.Decimal, parts: int) -> list[decimal.Decimal]:
+    """Equal shares in units far below a cent, written without zeros that the amount does not have either."""
+    exponent = amount.as_tuple().exponent
+    given = exponent if isinstance(exponent, int) else 0
+    places = min(given, -SHARE_PLACES) if amount.adjusted() < _MOST_DIGITS else given
+    units = int(amount.scaleb(-places, _EXACT))
+    shares = [decimal.Decimal(share or 0).scaleb(places, _EXACT) for share in _split_number(units, parts)]
+    while places < given and all(share.as_tuple().digits[-1] == 0 for share in shares):
+        places += 1
+        shares = [share.quantize(decimal.Decimal(1).scaleb(places), context=_EXACT) for share in shares]
+    return shares
 
 
 def _subagent(member: Member) -> Row:

@@ -41,11 +41,12 @@ class State(enum.StrEnum):
 
 
 class Entry(NamedTuple):
-    """A file in the folder: its name, its size, and when it was last written."""
+    """What the folder has under a name: its size, when it was last written, and whether it is a plain file."""
 
     name: str
     bytes: int
     modified: dt.datetime
+    is_regular: bool = True
 
 
 class Verdict(NamedTuple):
@@ -110,7 +111,7 @@ class BlobStore:
                 f"{name[:80]!r} is no hash of a blob", f"give its sha256, or at least its first {LEAST_DIGITS} digits"
             )
         if len(digits) == 64:
-            if (self.folder / digits).is_file():
+            if _is_regular(self.folder / digits):
                 return digits
         else:
             found = [entry.name for entry in self.entries() if entry.name.startswith(digits)]
@@ -121,24 +122,20 @@ class BlobStore:
         raise ReadError(f"{self.folder}: there is no blob {name}", "check the hash; `blackbox blobs list` shows them")
 
     def entries(self) -> list[Entry]:
-        """The blobs, by name; whether they match their names is not looked at."""
-        return [entry for entry in self._files() if _NAME.fullmatch(entry.name)]
+        """The blobs, by name; whether they match their names is not looked at. Folders and links are none."""
+        return [entry for entry in self._files() if entry.is_regular and _NAME.fullmatch(entry.name)]
 
     def leftovers(self) -> list[Entry]:
         """Temporary files of writers that were stopped: never part of a log, whatever is in them."""
-        return [entry for entry in self._files() if _LEFTOVER.fullmatch(entry.name)]
+        return [entry for entry in self._files() if _is_leftover(entry)]
 
     def verify(self) -> list[Verdict]:
         """Every file in the folder looked at, but for its ignore file and what stopped writers left."""
-        return [
-            self.look(entry)
-            for entry in self._files()
-            if entry.name != _IGNORE_FILE and not _LEFTOVER.fullmatch(entry.name)
-        ]
+        return [self.look(entry) for entry in self._files() if entry.name != _IGNORE_FILE and not _is_leftover(entry)]
 
     def look(self, entry: Entry) -> Verdict:
         """Whether one file is what its name says."""
-        if not _NAME.fullmatch(entry.name):
+        if not (entry.is_regular and _NAME.fullmatch(entry.name)):
             return Verdict(entry.name, entry.bytes, State.FOREIGN)
         found = self._digest(entry.name)
         if found == entry.name:
@@ -147,9 +144,10 @@ class BlobStore:
 
     def remove(self, name: str) -> None:
         """Take a blob or a leftover away; nothing else in the folder is ours to remove."""
-        if not (_NAME.fullmatch(name) or _LEFTOVER.fullmatch(name)):
-            raise UsageError(f"{name[:80]!r} is no blob", "remove it by hand if you no longer need it")
         path = self.folder / name
+        is_ours = _NAME.fullmatch(name) or _LEFTOVER.fullmatch(name)
+        if not is_ours or (os.path.lexists(path) and not _is_regular(path)):
+            raise UsageError(f"{name[:80]!r} is no blob", "remove it by hand if you no longer need it")
         refuse_foreign(path)
         self._known.pop(name, None)
         try:
@@ -205,7 +203,19 @@ class BlobStore:
             # Renamed or removed since the listing: no longer there to tell of.
             with contextlib.suppress(FileNotFoundError):
                 about = file.stat(follow_symlinks=False)
-                yield Entry(file.name, about.st_size, dt.datetime.fromtimestamp(about.st_mtime, dt.UTC))
+                modified = dt.datetime.fromtimestamp(about.st_mtime, dt.UTC)
+                yield Entry(file.name, about.st_size, modified, stat.S_ISREG(about.st_mode))
+
+
+def _is_leftover(entry: Entry) -> bool:
+    return entry.is_regular and _LEFTOVER.fullmatch(entry.name) is not None
+
+
+def _is_regular(path: Path) -> bool:
+    try:
+        return stat.S_ISREG(path.lstat().st_mode)
+    except OSError:
+        return False
 
 
 def find_stores(folder: Path) -> list[BlobStore]:

@@ -3,7 +3,7 @@
 import datetime as dt
 import threading
 from collections.abc import Callable, Mapping
-from typing import Unpack
+from typing import NamedTuple, Unpack
 
 from blackbox.errors import ClosedError
 from blackbox.events.build import Event
@@ -24,10 +24,19 @@ from blackbox.write.tally import Tally
 Clock = Callable[[], dt.datetime]
 #: Opens the next part of a rotated log: its name as `@rotate` gives it, and where its entries go.
 OpenPart = Callable[[], tuple[str, Sink]]
-#: Sees each event in full with its metadata, before it is written, and returns what the log shows of it.
-Witness = Callable[[Event, Mapping[str, str]], Event]
 #: An event and its metadata as the entry of a log.
 Render = Callable[[Event, Mapping[str, str]], str]
+
+
+class Witnessed(NamedTuple):
+    """What a log shows of an event, and the entry in full, in which hidden secrets are counted."""
+
+    shown: Event
+    full: str
+
+
+#: Sees each event in full with its metadata, before it is written, and says what the log shows of it.
+Witness = Callable[[Event, Mapping[str, str]], Witnessed]
 
 
 def utc_now() -> dt.datetime:
@@ -47,7 +56,8 @@ class Course:
 class Recording:
     """What all logs of one session share. Every entry is stamped, guarded, rendered and written under one lock.
 
-    Without a `guard` secrets are hidden by the user's own rules, and every result stays inline.
+    Without a `guard` secrets are hidden by the user's own rules, and every result stays inline. One `within` another
+    is a file more of the same session: lock and sums are shared, numbering is its own.
     """
 
     def __init__(
@@ -60,9 +70,10 @@ class Recording:
         guard: Guard | None = None,
         witness: Witness | None = None,
         render: Render = render_event,
+        within: "Recording | None" = None,
     ) -> None:
-        self.tally = Tally()
-        self.lock = threading.RLock()
+        self.tally: Tally = Tally(None if within is None else within.tally.figures)
+        self.lock: threading.RLock = threading.RLock() if within is None else within.lock
         self.began = clock()
         self.is_afk = False
         self.last_plan = ""
@@ -93,12 +104,12 @@ class Recording:
             if self.is_closed:
                 raise ClosedError("the log is closed", "log before `close()`, or start a new session")
             event, stamped = self.guard.admit(event, self._stamp(event, meta, course))
-            text = self._spell(event, stamped)
+            text, full = self._spell(event, stamped)
             data = (text + "\n").encode()
             self._make_room(len(data), stamped)
             self._sink.write(data)
             self._has_entries = True
-            self._take(event, stamped, text, course)
+            self._take(event, stamped, full, course)
 
     def keep(self, data: bytes, mime: str | None) -> Blob:
         """Put content beside the log, for an entry to come."""
@@ -109,8 +120,8 @@ class Recording:
 
     @property
     def redactions(self) -> dict[str, int]:
-        """How many secrets of each kind are hidden in the log and in the blobs that this recording kept."""
-        return dict(self.tally.redactions + self.guard.in_blobs)
+        """How many secrets of each kind are hidden in the session and in the blobs that were kept of it."""
+        return dict(self.tally.figures.redactions + self.guard.in_blobs)
 
     def replay(self, event: Event, meta: Mapping[str, str], written: str) -> None:
         """Count an entry that is in the log already."""
@@ -159,10 +170,13 @@ class Recording:
             stamped["ts"] = scalars.timestamp("clock", self.clock())
         return stamped
 
-    def _spell(self, event: Event, meta: Mapping[str, str]) -> str:
-        """The entry as it is written: what the witness leaves of it, searched once more where all of it is joined."""
-        shown = event if self._witness is None else self._witness(event, meta)
-        return self.guard.look_again(self._render(shown, meta))
+    def _spell(self, event: Event, meta: Mapping[str, str]) -> tuple[str, str]:
+        """The entry as it is written and in full: what the witness leaves of it, searched once more as a whole."""
+        if self._witness is None:
+            text = self.guard.look_again(self._render(event, meta))
+            return text, text
+        seen = self._witness(event, meta)
+        return self.guard.look_again(self._render(seen.shown, meta)), seen.full
 
     def _take(self, event: Event, meta: Mapping[str, str], written: str, course: Course) -> None:
         step = integer(meta.get("step"))

@@ -17,15 +17,37 @@ from blackbox.vault.guard import count_markers
 _NUMBERED = re.compile(r"(call_|sub_|q_|p|x)([0-9]{1,9})")
 
 
-class Tally:
-    """Counts each call, sub-agent and plan once, however many lines it takes, and sums what the metrics say."""
+class Figures:
+    """The sums of a session, which the logs of its sub-agents add to as well."""
 
     def __init__(self) -> None:
-        self.tools = self.skills = self.mcp = self.subagents = 0
+        self.tools = self.skills = self.mcp = self.subagents = self.plans = 0
         #: The markers in the lines, by kind.
         self.redactions: Counter[str] = Counter()
         self.tokens: int | None = None
         self.cost: decimal.Decimal | None = None
+
+    def add_metrics(self, metrics: Metrics) -> None:
+        """Sum what one step used."""
+        self.add_tokens(metrics.prompt_tokens, metrics.completion_tokens)
+        if metrics.cost_usd is not None:
+            self.cost = (self.cost or decimal.Decimal(0)) + metrics.cost_usd
+
+    def add_tokens(self, *numbers: int | None) -> None:
+        """Sum tokens as far as they are known."""
+        known = [number for number in numbers if number is not None]
+        if known:
+            self.tokens = (self.tokens or 0) + sum(known)
+
+
+class Tally:
+    """Counts each call, sub-agent and plan of one file once, however many lines it takes, and keeps ids apart.
+
+    What it counts goes into `figures`: its own, or those of a session with several files.
+    """
+
+    def __init__(self, figures: Figures | None = None) -> None:
+        self.figures = Figures() if figures is None else figures
         self._open: set[str] = set()
         self._plans: set[str] = set()
         self._numbers: dict[str, int] = {}
@@ -44,26 +66,27 @@ class Tally:
     def count(self, event: Event, meta: Mapping[str, str], written: str) -> None:
         """Take one entry into account."""
         self._note_ids(meta)
+        figures = self.figures
         if "[redacted" in written:
-            self.redactions += count_markers(unescape(written))
+            figures.redactions += count_markers(unescape(written))
         match event:
             case ToolCall():
-                self.tools += self._is_new(event, meta)
+                figures.tools += self._is_new(event, meta)
             case Subagent():
-                self.subagents += self._is_new(event, meta)
+                figures.subagents += self._is_new(event, meta)
             case McpCall():
-                self.mcp += 1
+                figures.mcp += 1
             case Skill():
-                self.skills += 1
+                figures.skills += 1
             case Plan(action):
-                self._plans.add(meta.get("id") or ("" if action == "file" else f"\0{len(self._plans)}"))
+                figures.plans += self._is_new_plan(action, meta)
             case Message(_, _, metrics):
                 if metrics is not None:
-                    self._add(metrics)
+                    figures.add_metrics(metrics)
                 else:
-                    self._add_tokens(integer(meta.get("tokens_in")), integer(meta.get("tokens_out")))
+                    figures.add_tokens(integer(meta.get("tokens_in")), integer(meta.get("tokens_out")))
             case Metrics():
-                self._add(event)
+                figures.add_metrics(event)
             case _:
                 pass
 
@@ -76,16 +99,17 @@ class Tally:
         redactions: int | None = None,
     ) -> Totals:
         """The closing metrics line; given figures go before the sums."""
+        figures = self.figures
         return Totals(
-            tokens=self.tokens if tokens is None else tokens,
-            tools=self.tools,
-            skills=self.skills,
-            mcp=self.mcp,
-            subagents=self.subagents,
-            plans=len(self._plans - {""}),
+            tokens=figures.tokens if tokens is None else tokens,
+            tools=figures.tools,
+            skills=figures.skills,
+            mcp=figures.mcp,
+            subagents=figures.subagents,
+            plans=figures.plans,
             duration=duration,
-            cost=self.cost if cost is None else cost,
-            redactions=self.redactions.total() if redactions is None else redactions,
+            cost=figures.cost if cost is None else cost,
+            redactions=figures.redactions.total() if redactions is None else redactions,
         )
 
     def _is_new(self, event: ToolCall | Subagent, meta: Mapping[str, str]) -> bool:
@@ -100,15 +124,12 @@ class Tally:
             (self._open.add if is_open else self._open.discard)(key)
         return is_new and "attempt" not in meta
 
-    def _add(self, metrics: Metrics) -> None:
-        self._add_tokens(metrics.prompt_tokens, metrics.completion_tokens)
-        if metrics.cost_usd is not None:
-            self.cost = (self.cost or decimal.Decimal(0)) + metrics.cost_usd
-
-    def _add_tokens(self, *numbers: int | None) -> None:
-        known = [number for number in numbers if number is not None]
-        if known:
-            self.tokens = (self.tokens or 0) + sum(known)
+    def _is_new_plan(self, action: str, meta: Mapping[str, str]) -> bool:
+        """Whether the line is the first of a plan; a file without an id belongs to one that was counted."""
+        key = meta.get("id") or ("" if action == "file" else f"\0{len(self._plans)}")
+        is_new = bool(key) and key not in self._plans
+        self._plans.add(key)
+        return is_new
 
     def _note_ids(self, meta: Mapping[str, str]) -> None:
         """Ids given by the caller, or read from a reopened log, are not handed out again."""

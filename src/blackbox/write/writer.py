@@ -160,7 +160,7 @@ class Writer(Log):
         header = map_header(header, target.guard.clean_value)
         source = spell_header(header)
         target.write_source(source)
-        target.tally.redactions += count_markers(source)
+        target.tally.figures.redactions += count_markers(source)
         if start:
             self.start(budget=header.get("budget"), duration=header.get("duration"), id=header["id"])
 
@@ -293,7 +293,7 @@ def _replay(path: Path, recording: Recording) -> Header:
     if not header.escaped:
         raise UsageError(f"{path}: its header has no `escape: 1`", "start a new log: this one was not written by us")
     _check_goes_on(path, last)
-    recording.tally.redactions += count_markers("\n".join(header.sources))
+    recording.tally.figures.redactions += count_markers("\n".join(header.sources))
     recording.resume(cut_line=0 if scanner.final_newline else scanner.line_count)
     return header
 

@@ -15,6 +15,7 @@ def test_time_and_task_make_the_name() -> None:
     assert names.day(WHEN) == "20251222"
     assert names.stem(WHEN, "Task name") == "123456-task-name"
     assert names.stem(WHEN, "Task name", 2) == "123456-task-name-2"
+    assert names.session_id(WHEN, "123456-task-name-2") == "20251222-123456-task-name-2"
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,7 @@ from blackbox.write.render import render_event
 WHEN = dt.datetime(2025, 12, 22, 12, 34, 56, tzinfo=dt.UTC)
 TIME = "2025-12-22T12:34:56Z"
 NAME = "123456-task-name"
+ID = f"20251222-{NAME}"
 
 
 def record(root: Path, **options: Any) -> DualRecorder:
@@ -38,14 +39,14 @@ def test_two_files_under_one_id(tmp_path: Path) -> None:
         log.user("Hello")
     folder = tmp_path / "logs" / "20251222"
     assert sorted(path.name for path in folder.iterdir()) == [f"{NAME}.jsonl", f"{NAME}.rlog"]
-    assert (log.id, log.path, log.companion) == (NAME, folder / f"{NAME}.rlog", folder / f"{NAME}.jsonl")
+    assert (log.id, log.path, log.companion) == (ID, folder / f"{NAME}.rlog", folder / f"{NAME}.jsonl")
     assert log.path.read_text() == (
-        f"---\nformat: rlog/1\nid: {NAME}\nmodel: m\nrepo_sha: abc1234\nescape: 1\n---\n\n"
-        f"@start id={NAME} step=1 ts={TIME}\nu: Hello step=2 ts={TIME}\n@end step=2 ts={TIME}\n"
+        f"---\nformat: rlog/1\nid: {ID}\nmodel: m\nrepo_sha: abc1234\nescape: 1\n---\n\n"
+        f"@start id={ID} step=1 ts={TIME}\nu: Hello step=2 ts={TIME}\n@end step=2 ts={TIME}\n"
         "# tools=0 skills=0 mcp=0 subagents=0 plans=0 duration=0s redactions=0\n"
     )
     first = json.loads(log.companion.read_text().splitlines()[0])
-    assert (first["sessionId"], first["message"]["header"]["id"]) == (NAME, NAME)
+    assert (first["sessionId"], first["message"]["header"]["id"]) == (ID, ID)
     if os.name == "posix":
         assert [path.stat().st_mode & 0o777 for path in folder.iterdir()] == [0o600, 0o600]
         assert folder.stat().st_mode & 0o777 == 0o700
@@ -129,7 +130,7 @@ def test_a_sub_agent_has_a_file_of_its_own(tmp_path: Path) -> None:
     path = log.path.with_name(f"{NAME}.sub-abc123.jsonl")
     assert helper.path == path
     assert path.read_text().splitlines()[0] == (
-        f'{{"type":"header","session_id":"sub-abc123","parent_session":"{NAME}","agent_type":"explore",'
+        f'{{"type":"header","session_id":"sub-abc123","parent_session":"{ID}","agent_type":"explore",'
         f'"started_at":"{TIME}"}}'
     )
     assert rendered(path) == [
@@ -195,10 +196,10 @@ def test_sessions_of_one_second_get_numbers(tmp_path: Path) -> None:
     for _ in range(3):
         with record(tmp_path) as log:
             names.append((log.id, log.path.name))
-    assert names == [(NAME + end, f"{NAME}{end}.rlog") for end in ("", "-2", "-3")]
+    assert names == [(ID + end, f"{NAME}{end}.rlog") for end in ("", "-2", "-3")]
     (tmp_path / "20251222" / f"{NAME}-4.rlog").write_text("mine")
     with record(tmp_path) as log:
-        assert log.id == f"{NAME}-5"
+        assert log.id == f"{ID}-5"
     assert not (tmp_path / "20251222" / f"{NAME}-4.jsonl").exists()
 
 
@@ -289,3 +290,55 @@ def test_an_id_of_the_callers_own(tmp_path: Path) -> None:
         assert log.id == "sess_9"
     assert log.path.name == f"{NAME}.rlog"
     assert from_companion(log.companion.read_bytes()).flight.header["id"] == "sess_9"
+
+
+def test_a_daily_job_has_an_id_a_day(tmp_path: Path) -> None:
+    with record(tmp_path) as first:
+        first.user("Hello")
+    with DualRecorder("Task name", root=tmp_path, clock=lambda: WHEN.replace(day=23), repo_sha="abc1234") as second:
+        second.user("Hello")
+    assert (first.id, second.id) == ("20251222-123456-task-name", "20251223-123456-task-name")
+
+
+def test_redactions_are_counted_in_the_whole_session(tmp_path: Path) -> None:
+    with record(tmp_path, redactor=_Hider(), notes="hunter2") as log:
+        log.tool("curl", "hunter2", result=results.text("x" * 200 + "hunter2 hunter2"))
+        helper = log.subagent("explore")
+        helper.agent("hunter2")
+        helper.blob(b"hunter2 hunter2")
+        assert log.redactions == helper.redactions == {"word": 7}
+    assert log.path.read_text().count("[redacted:word]") == 2
+    assert log.path.read_text().endswith(" redactions=7\n")
+    assert rendered(log.companion)[-1].endswith(" redactions=7")
+
+
+def test_the_closing_line_counts_what_sub_agents_used(tmp_path: Path) -> None:
+    with record(tmp_path) as log:
+        log.agent("Hi", tokens_in=10, tokens_out=5)
+        log.plan("create", "One", result=results.ok())
+        with log.subagent("explore") as helper:
+            helper.tool("grep", "auth", result=results.count(3, "files"))
+            helper.plan("create", "Two", result=results.ok())
+            helper.metrics(prompt_tokens=100, completion_tokens=20, cost_usd="0.25")
+            with helper.subagent("plan") as deeper:
+                deeper.agent("Hi", tokens_in=1, tokens_out=1)
+    assert log.path.read_text().splitlines()[-1] == (
+        "# tokens=137 tools=1 skills=0 mcp=0 subagents=2 plans=2 duration=0s cost=$0.25 redactions=0"
+    )
+    assert "t:grep id=call_1 auth" in "\n".join(rendered(helper.path))
+
+
+def test_a_blob_lies_beside_both_files(tmp_path: Path) -> None:
+    with record(tmp_path, steps=False, timestamps=False, start=False) as log:
+        log.tool("shot", result=log.blob(b"\x89PNG" * 100_000, "application/vnd.example.picture+png"))
+        with log.subagent("explore", meta={"id": "a1"}) as helper:
+            helper.tool("shot", result=helper.blob(b"small"))
+        log.tool("read", result="r" * 5000)
+    blobs = log.path.parent / ".bbox-blobs"
+    names = {path.stat().st_size: path.name for path in blobs.iterdir() if path.name != ".gitignore"}
+    assert set(names) == {400_000, 5}
+    line = f"t:shot id=call_1 → @blob sha256={names[400_000]} bytes=400000 mime=application/vnd.example.picture+png"
+    assert log.path.read_text().splitlines()[7] == line
+    assert rendered(log.companion)[0] == line
+    assert f"@blob sha256={names[5]} bytes=5" in "\n".join(rendered(helper.path))
+    assert "r" * 5000 in log.companion.read_text()

@@ -79,3 +79,25 @@ def test_losses_of_reading_and_writing_are_apart() -> None:
     _, reading = convert.read(LOG, "x")
     assert reading.losses == [Loss("blank-lines", 1)]
     assert convert.write(reading.flight, Form.COMPACT).losses == [Loss("units", 1)]
+
+
+@pytest.mark.parametrize(
+    ("data", "what"),
+    [
+        (b'{"type":"session_meta","payload":{}}\n{"type":"response_item","payload":{}}\n', "a Codex rollout"),
+        (b'{"sessionId":"s","projectHash":"9d"}\n{"type":"user","content":[]}\n{"type":"gemini"}\n', "a Gemini log"),
+        (b'{"type":"event","id":1}\nno json\n', "some other program's JSON lines"),
+    ],
+)
+def test_logs_of_other_agents_are_refused_by_name(data: bytes, what: str) -> None:
+    with pytest.raises(ReadError) as refused:
+        convert.read(data, "r.jsonl")
+    assert refused.value.message == f"r.jsonl: it looks like {what}, which cannot be read yet"
+    assert refused.value.remedy == "give a log, or a companion; Claude Code's own logs are read as companions"
+
+
+def test_a_companion_with_some_unknown_lines_is_read() -> None:
+    data = b'{"type":"session_meta","payload":{}}\n{"type":"user","message":{"content":"hi"}}\n'
+    form, reading = convert.read(data, "r.jsonl")
+    assert (form, len(reading.flight.entries)) == (Form.COMPANION, 2)
+    assert reading.losses == [Loss("unknown-lines", 1, (1,))]

@@ -26,7 +26,7 @@ def write_pair(folder: Path) -> Path:
 def test_an_rlog_is_read_from_its_companion(tmp_path: Path) -> None:
     path = write_pair(tmp_path)
     source = files.read_session(path)
-    assert (source.form, source.path) == (Form.RLOG, tmp_path / "s.jsonl")
+    assert (source.form, source.path) == (Form.COMPANION, tmp_path / "s.jsonl")
     assert source.reading.flight == FLIGHT
 
 
@@ -42,7 +42,13 @@ def test_header_fields_of_the_rlog_are_kept(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "content", ["", "no json\n", '{"type":"system","message":{"subtype":"init","header":{"id":"t"}}}\n']
+    "content",
+    [
+        "",
+        "no json\n",
+        '{"type":"system","message":{"subtype":"init","header":{"id":"t"}}}\n',
+        '{"type":"session_meta","payload":{"id":"s"}}\n',
+    ],
 )
 def test_a_companion_that_is_none_is_left_alone(tmp_path: Path, content: str) -> None:
     path = write_pair(tmp_path)

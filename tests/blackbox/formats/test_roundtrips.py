@@ -51,14 +51,16 @@ def check(found: Flight, expected: Flight) -> None:
 @often
 @given(flights)
 def test_log_to_json_lines_and_back(flight: Flight) -> None:
-    check(through(through(flight, Form.JSONL), Form.BBOX), flight)
+    log = through(flight, Form.BBOX)
+    check(through(through(log, Form.JSONL), Form.BBOX), log)
 
 
 @pytest.mark.requirement("DUAL-03")
 @often
 @given(flights)
 def test_log_to_companion_and_back(flight: Flight) -> None:
-    check(through(through(flight, Form.COMPANION), Form.BBOX), flight)
+    log = through(flight, Form.BBOX)
+    check(through(through(log, Form.COMPANION), Form.BBOX), log)
 
 
 @often

@@ -54,3 +54,10 @@ def test_cuts_are_counted() -> None:
 @given(strategies.lines)
 def test_anything_cut_can_be_written(line: tuple[Event, dict[str, str]]) -> None:
     render_event(shorten(Entry(*line)), line[1])
+
+
+@pytest.mark.parametrize("mark", ["", "[3 lines] ", f"[err: {'e' * 90}] "], ids=["plain", "count", "error"])
+def test_a_pointer_to_a_blob_is_never_cut(mark: str) -> None:
+    line = f"t:read a → {mark}@blob sha256={'4f' * 32} bytes=123456789 mime=application/vnd.example.long+json"
+    (entry,) = flight_of(parse(line)).flight.entries
+    assert render_event(shorten(entry)) == line

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from blackbox.document.document import parse
-from blackbox.redaction.files import redact_file, shape_of
+from blackbox.redaction.files import is_text, redact_file, shape_of
 from blackbox.redaction.redactor import Redactor
 from tests.blackbox.redaction.corpus import read_corpus
 from tests.blackbox.redaction.test_redactor import TEXTS
@@ -98,3 +98,34 @@ def test_key_behind_the_metadata_of_its_first_line_is_hidden_and_the_metadata_st
 def test_prompt_in_front_of_metadata_is_no_password() -> None:
     log = f"{HEADER}u: Password: step=2 ts=2026-01-04T10:00:00Z\n".encode()
     assert redact_file(REDACTOR, log) == (log, [], {})
+
+
+SLASHED = r'{"o":"AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMI\/K7MDENG\/bPxRfiCYz9QmR2TkE4v"}'
+
+
+def test_needless_escapes_of_json_do_not_save_a_secret() -> None:
+    token = "hp" + "_16CharactersAndTwentyMore4Digits9x8y7z"
+    text = f'{SLASHED}\n{{"u":"\\u0067{token}"}}\n{{"p":"DB_PASSWORD=plum\\u0026tree\\u002642"}}\n{{"a":"b\\/c"}}\n'
+    done = redact_file(REDACTOR, text.encode())
+    kinds = [kind for _, kind in done.places]
+    assert [line for line, _ in done.places] == [1, 2, 3]
+    assert kinds[1:] == ["github_token", "env_var"]
+    values = [json.loads(line) for line in done.data.splitlines()]
+    assert values[1:] == [{"u": "[redacted:github_token]"}, {"p": "DB_PASSWORD=[redacted:env_var]"}, {"a": "b/c"}]
+    assert b"K7MDENG" not in done.data
+    assert done.data.endswith(b'{"a":"b\\/c"}\n'), "a line without a secret keeps its very bytes"
+
+
+def test_lines_with_and_without_needless_escapes_are_each_cleaned() -> None:
+    plain = '{"p":"DB_PASSWORD=plum-tree-42"}'
+    text = f"{plain}\n{SLASHED}\n{plain}\n{SLASHED}\n{plain}".encode()
+    done = redact_file(REDACTOR, text)
+    assert [line for line, _ in done.places] == [1, 2, 3, 4, 5]
+    assert done.data.count(b"[redacted:") == 5
+    assert redact_file(REDACTOR, done.data) == (done.data, [], {})
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+def test_text_of_two_bytes_a_character_is_told_apart(encoding: str) -> None:
+    assert not is_text("DB_PASSWORD=plum-tree-42".encode(encoding))
+    assert is_text("DB_PASSWORD=plüm-tree-42\0".encode() * 3)

@@ -20,7 +20,7 @@ def test_the_built_in_file_keeps_its_own_rules() -> None:
 @pytest.mark.requirement("REDACT-04")
 def test_the_file_has_a_version_and_classes() -> None:
     rules = built_in()
-    assert rules.version == "2026.11.1"
+    assert rules.version == "2026.11.2"
     assert [entry.name for entry in rules.classes] == [
         "pem",
         "keys",

@@ -11,6 +11,11 @@ def at(second: int) -> str:
     return f"2025-12-22T10:{second // 60:02}:{second % 60:02}Z"
 
 
+def precisely(line: dict[str, Any]) -> dict[str, Any]:
+    """A line as agents' own logs have it: with a fraction of a second."""
+    return line | {"timestamp": line["timestamp"].replace("Z", ".125Z")}
+
+
 def turn(second: int, *blocks: dict[str, Any], message: str = "m1", **more: Any) -> dict[str, Any]:
     body = {"id": message, "role": "assistant", "content": list(blocks)}
     return {"type": "assistant", "message": body, "timestamp": at(second), **more}
@@ -64,11 +69,10 @@ def test_thinking_empty_text_results_and_api_errors_are_no_actions() -> None:
 
 @pytest.mark.requirement("APM-01")
 def test_resumed_session_counts_only_what_it_adds_and_begins_behind_its_copy() -> None:
-    history = (user(0), turn(60, text(), call("t1")))
-    first = file("a", *(line | {"sessionId": "a"} for line in history))
-    second = file(
-        "b", *(line | {"sessionId": "b"} for line in (*history, user(180), turn(240, text(), message="m2")))
-    )
+    history = (user(0), turn(30, text(), call("t1")), turn(60, text()))
+    added = (user(180), turn(240, text(), message="m2"))
+    first = file("a", *(precisely(line) | {"sessionId": "a"} for line in history))
+    second = file("b", *(precisely(line) | {"sessionId": "b"} for line in (*history, *added)))
     old, new = count_actions([second, first])
     assert (old.session, old.actions, old.minutes) == ("a", 2, 1.0)
     assert (new.session, new.actions, new.copied, new.minutes) == ("b", 1, 2, 1.0)
@@ -190,3 +194,57 @@ def test_total_divides_only_what_was_timed() -> None:
     total = total_of([timed, untimed])
     assert (total.sessions, total.actions, total.minutes, total.apm, total.untimed) == (2, 9, 2.0, 2.0, 1)
     assert total_of([]).apm is None
+
+
+@pytest.mark.requirement("APM-01")
+@pytest.mark.parametrize("at_once", [True, False])
+def test_sessions_that_number_their_calls_anew_do_not_share_them(at_once: bool) -> None:
+    later = 0 if at_once else 600
+    first = file("a", user(0), *(turn(second, call(f"call_{second}"), message="") for second in (1, 2, 60)))
+    second = file("b", user(later), *(turn(later + at, call(f"call_{at}"), message="") for at in (1, 2, 60)))
+    assert [(found.tool_calls, found.copied) for found in count_actions([first, second])] == [(3, 0), (3, 0)]
+
+
+@pytest.mark.requirement("APM-02")
+def test_sub_agent_that_numbers_its_calls_anew_has_calls_of_its_own() -> None:
+    header = {"type": "header", "session_id": "sub-abc", "parent_session": "a", "started_at": at(1)}
+    child = file("a.sub-abc", header, turn(2, call("call_1"), message=""), turn(2, call("call_1"), message=""))
+    assert only(file("a", user(0), turn(2, call("call_1"), message="")), child).tool_calls == 2
+
+
+@pytest.mark.requirement("APM-01")
+@pytest.mark.parametrize(
+    ("name", "is_copy"),
+    [
+        ("toolu_01A09q90qw90lq917835lq9", True),
+        ("call_AbCdEfGhIjKlMnOpQrStUvWx", True),
+        ("0b0e5a52-6f0b-4f57-8f0c-6a6f2b3f0a11", True),
+        ("chatcmpl-tool-0123456789abcdef0123456789abcdef", True),
+        ("call_1", False),
+        ("call_0000000000000001", False),
+        ("call_readtheconfiguration", False),
+        ("read:0", False),
+    ],
+)
+def test_id_that_is_random_by_nature_is_a_copy_whenever_it_comes(name: str, is_copy: bool) -> None:
+    first = file("a", user(0), turn(1, call(name), message=""))
+    second = file("b", user(100), turn(101, call(name), message=""))
+    assert [found.copied for found in count_actions([first, second])] == [0, int(is_copy)]
+
+
+@pytest.mark.requirement("APM-02")
+def test_same_name_in_folders_of_two_days_is_two_sessions() -> None:
+    init = {"type": "system", "message": {"session_id": "090005-cron"}, "timestamp": at(0)}
+    child = file("090005-cron.sub-x", {"type": "header", "parent_session": "090005-cron"}, folder="20260302")
+    days = [file("090005-cron", init, turn(60, call("call_1")), folder=day) for day in ("20260301", "20260302")]
+    first, second = count_actions([child, *days])
+    assert (first.session, first.tool_calls, len(first.files)) == ("090005-cron", 1, 1)
+    assert second.files == ("20260302/090005-cron.jsonl", "20260302/090005-cron.sub-x.jsonl")
+
+
+def test_sub_agent_finds_its_parent_by_session_id_in_its_folder_only() -> None:
+    init = {"type": "system", "message": {"session_id": "s1"}, "timestamp": at(0)}
+    header = {"type": "header", "session_id": "s2", "parent_session": "s1"}
+    parent, near = file("task", init), file("helper", header, turn(9, call("t1")))
+    far = file("helper", header, turn(9, call("t1")), folder="other")
+    assert [len(found.files) for found in count_actions([parent, near, far])] == [1, 2]

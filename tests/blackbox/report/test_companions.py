@@ -1,11 +1,14 @@
 """JSONL logs on disk: where they are found, and how bad ones are read."""
 
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
 
 from blackbox.errors import ReadError, UsageError
-from blackbox.report.companions import find_files, read_actions, usual_sources
+from blackbox.report.companions import find_files, read_actions, read_subagents, usual_sources
+from blackbox.session.load import load_session
+from blackbox.session.usage import Cost, Source
 
 
 def put(path: Path, text: str = "{}\n") -> Path:
@@ -84,3 +87,36 @@ def test_bad_lines_are_counted_and_the_others_read(tmp_path: Path) -> None:
 def test_file_that_cannot_be_read_is_a_read_error(tmp_path: Path) -> None:
     with pytest.raises(ReadError, match="no such file"):
         read_actions(str(tmp_path / "none.jsonl"))
+
+
+HEADER = '{"type":"header","session_id":"sub-7","parent_session":"a","started_at":"2026-03-01T09:00:00Z"}\n'
+COST = '{"type":"system","message":{"subtype":"event","t":"#","c":"metrics step=1 prompt_tokens=9 cost_usd=0.25"}}\n'
+
+
+def test_line_log_that_is_not_there_is_not_refused_for_its_form(tmp_path: Path) -> None:
+    assert find_files([str(tmp_path / "none.bbox")]) == [str(tmp_path / "none.bbox")]
+
+
+@pytest.mark.requirement("AUDIT-01")
+def test_sub_agents_of_an_rlog_are_read_from_their_companions(tmp_path: Path) -> None:
+    log = put(tmp_path / "a[1].rlog", 'x:explore id=7 "find" → [started]\n')
+    put(tmp_path / "a[1].sub-7.jsonl", HEADER + COST)
+    put(tmp_path / "a1.sub-8.jsonl", HEADER + COST)
+    (member,) = read_subagents(str(log), load_session(log)).members
+    assert (member.agent, member.session.cost) == ("sub-7", Cost(Source.METRICS, Decimal("0.25")))
+    bbox = put(tmp_path / "a[1].bbox", "u: Hello.\n")
+    assert read_subagents(str(bbox), load_session(bbox)) == ([], [])
+
+
+def test_sub_agent_with_a_log_of_its_own_is_not_read_from_its_companion(tmp_path: Path) -> None:
+    log = put(tmp_path / "a.rlog", "x:explore id=7 → [done] path=b.rlog\n")
+    put(tmp_path / "b.rlog", "u: Find.\n")
+    put(tmp_path / "a.sub-7.jsonl", HEADER + COST)
+    assert read_subagents(str(log), load_session(log)) == ([], [])
+
+
+def test_companion_of_a_sub_agent_that_holds_something_else_is_an_error(tmp_path: Path) -> None:
+    log = put(tmp_path / "a.rlog", "u: Hello.\n")
+    bad = put(tmp_path / "a.sub-7.jsonl", "")
+    members, errors = read_subagents(str(log), load_session(log))
+    assert (members, [error.message for error in errors]) == ([], [f"{bad}: it is empty"])

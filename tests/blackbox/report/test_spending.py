@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from blackbox.report.places import Member
 from blackbox.report.spending import NO_TOOL, Row, Spending, Usage, spending, split
 from blackbox.session.load import load_session
 from blackbox.session.usage import Source
@@ -42,7 +43,11 @@ def test_steps_come_dearest_first() -> None:
 @pytest.mark.requirement("AUDIT-01")
 def test_step_is_split_over_its_calls_and_the_shares_add_up() -> None:
     found = of(LOG)
-    assert costs(found.tools) == {NO_TOOL: Decimal("0.5"), "read": Decimal("0.007"), "forge.issues": Decimal("0.003")}
+    assert costs(found.tools) == {
+        NO_TOOL: Decimal("0.5"),
+        "read": Decimal("0.006666666667"),
+        "forge.issues": Decimal("0.003333333333"),
+    }
     assert {row.name: row.count for row in found.tools} == {NO_TOOL: 1, "read": 2, "forge.issues": 1}
 
 
@@ -137,7 +142,7 @@ def test_shares_add_up_exactly_and_differ_by_one_unit_at_most(tokens: int, cost:
     assert total == cost
     assert {share.output for share in shares} == {None}
     amounts = [share.cost or Decimal(0) for share in shares]
-    assert max(amounts) - min(amounts) <= Decimal(1).scaleb(-6)
+    assert max(amounts) - min(amounts) <= Decimal(1).scaleb(-12)
 
 
 def test_imported_calls_that_carry_the_tokens_of_their_message_are_its_calls() -> None:
@@ -155,3 +160,21 @@ o: id=t2 → [ok]
 def test_call_that_two_charges_share_is_one_call() -> None:
     body = "a: One. step=1\n# metrics step=1 cost_usd=1\n# metrics step=1 cost_usd=2\nt:read x step=1 → [ok]\n"
     assert [(row.name, row.count, row.usage.cost) for row in of(body).tools] == [("read", 1, Decimal(3))]
+
+
+@pytest.mark.requirement("AUDIT-01")
+def test_money_is_split_evenly_far_below_a_cent() -> None:
+    assert [str(share.cost) for share in split(Usage(cost=Decimal("0.03")), 5)] == ["0.006"] * 5
+    thirds = [str(share.cost) for share in split(Usage(cost=Decimal("0.10")), 3)]
+    assert thirds == ["0.033333333334", "0.033333333333", "0.033333333333"]
+    assert [str(share.cost) for share in split(Usage(cost=Decimal("0.40")), 2)] == ["0.20", "0.20"]
+    assert [share.cost for share in split(Usage(cost=Decimal("5E+900000")), 2)] == [
+        Decimal("3E+900000"),
+        Decimal("2E+900000"),
+    ]
+
+
+def test_sub_agents_that_no_line_leads_to_have_rows_too() -> None:
+    other = Member(session_of("@end tokens=70 cost=$0.20\n"), "sub-7")
+    (row,) = spending(session_of("u: Hello.\n"), [other]).subagents
+    assert (row.name, row.usage) == ("sub-7", Usage(70, cost=Decimal("0.20")))

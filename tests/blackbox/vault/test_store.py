@@ -343,3 +343,26 @@ def test_a_damaged_file_is_never_replaced_by_half_of_the_right_one(tmp_path: Pat
             with pytest.raises(WriteError, match="no space left"):
                 store.put(DATA, sync=True)
         assert (store.folder / NAME).read_bytes() in (b"damaged", DATA)
+
+
+@POSIX
+def test_only_regular_files_are_blobs(store: BlobStore, tmp_path: Path) -> None:
+    kept = store.put(b"kept").sha256
+    (tmp_path / "target").write_bytes(DATA)
+    (store.folder / NAME).symlink_to(tmp_path / "target")
+    (store.folder / ("ab" * 32)).mkdir()
+    (store.folder / f".{NAME}.x.tmp").mkdir()
+    assert [entry.name for entry in store.entries()] == [kept]
+    assert store.leftovers() == []
+    assert {verdict.name: verdict.state for verdict in store.verify()} == {
+        kept: State.OK,
+        NAME: State.FOREIGN,
+        "ab" * 32: State.FOREIGN,
+        f".{NAME}.x.tmp": State.FOREIGN,
+    }
+    for name in (NAME, "ab" * 32):
+        with pytest.raises(ReadError, match="there is no blob"):
+            store.read(name)
+        with pytest.raises(UsageError, match="is no blob"):
+            store.remove(name)
+    assert names_in(store.folder) == sorted([".gitignore", kept, NAME, "ab" * 32, f".{NAME}.x.tmp"])

@@ -16,7 +16,8 @@ from blackbox.session.load import load_session
 from blackbox.vault.guard import Guard
 from blackbox.vault.store import BlobStore
 from blackbox.write import Durability, Writer, metrics_of
-from blackbox.write.recording import Recording
+from blackbox.write.recording import Recording, Witnessed
+from blackbox.write.render import render_event
 from blackbox.write.results import blob, err, lines, ok, text
 from blackbox.write.sink import StreamSink
 from tests.blackbox.vault.secrets import Words
@@ -152,9 +153,10 @@ def test_a_witness_sees_all_and_decides_what_the_log_shows() -> None:
     stream = Memory()
     seen: list[tuple[Event, dict[str, str]]] = []
 
-    def witness(event: Event, meta: Mapping[str, str]) -> Event:
+    def witness(event: Event, meta: Mapping[str, str]) -> Witnessed:
         seen.append((event, dict(meta)))
-        return Message("user", "short") if isinstance(event, Message) else event
+        shown = Message("user", "short") if isinstance(event, Message) else event
+        return Witnessed(shown, render_event(event, meta))
 
     guard = Guard(Words())
     recording = Recording(
@@ -169,6 +171,7 @@ def test_a_witness_sees_all_and_decides_what_the_log_shows() -> None:
     log.user("a long text with hunter2")
     assert stream.body == "u: short step=1\n"
     assert seen == [(Message("user", "a long text with [redacted:password]"), {"step": "1"})]
+    assert log.redactions == {"password": 1}
     log.close()
     assert [type(event).__name__ for event, _ in seen] == ["Message", "Lifecycle", "Totals"]
 

@@ -8,13 +8,13 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from blackbox.cli import inputs, output
 from blackbox.disk import replace_file
 from blackbox.document.files import EXTENSIONS
-from blackbox.errors import UsageError
+from blackbox.errors import ReadError, UsageError
 from blackbox.redaction.config import load_redactor
-from blackbox.redaction.files import CleanFile, redact_file
+from blackbox.redaction.files import CleanFile, is_text, redact_file
 from blackbox.redaction.redactor import Redactor
+from blackbox.terminal import inputs, output
 
 SCHEMA = "blackbox.redact/1"
 RULES_SCHEMA = "blackbox.redaction-rules/1"
@@ -64,6 +64,9 @@ def command(
 
     def clean(name: str) -> None:
         data = inputs.read_all(name)
+        if not is_text(data):
+            where = inputs.shown(name)
+            raise ReadError(f"{where}: no UTF-8 text, and not searched", "convert it first: iconv -f UTF-16 -t UTF-8")
         done = redact_file(redactor, data, "log" if name.endswith(EXTENSIONS) else None)
         _deliver(name, done, write=write, to=to)
         written = to is not None or (write and bool(done.places))

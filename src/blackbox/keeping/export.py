@@ -1,11 +1,11 @@
 """`blackbox export`: a session in another form, without its secrets."""
 
+import os
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from blackbox.cli import inputs, output
 from blackbox.errors import UsageError
 from blackbox.formats import convert, files
 from blackbox.formats.convert import Written
@@ -13,9 +13,11 @@ from blackbox.formats.files import Source
 from blackbox.formats.flight import merge
 from blackbox.formats.recognise import Form
 from blackbox.redaction.config import load_redactor
+from blackbox.terminal import inputs, output
 from blackbox.vault.guard import Guard
 
 SCHEMA = "blackbox.export/1"
+_SLASHES = tuple({"/", os.sep})
 _FORMATS = ", ".join(form.value for form in convert.WRITTEN)
 
 
@@ -25,7 +27,8 @@ def command(
     ],
     form: Annotated[str, typer.Option("--format", "-f", help=f"The form to write: {_FORMATS}.")],
     to: Annotated[
-        str | None, typer.Option("--output", "-o", help="Write here; a folder if there are several sessions.")
+        str | None,
+        typer.Option("--output", "-o", help="Write here; a folder if it ends in / or there are several sessions."),
     ] = None,
     no_redact: Annotated[bool, typer.Option("--no-redact", help="Leave secrets as they are.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace files that are there already.")] = False,
@@ -52,6 +55,7 @@ def command(
     wanted = _form(form)
     names = inputs.find_logs(logs)
     target = None if to in (None, inputs.STDIN) else Path(str(to))
+    is_folder = len(names) > 1 or (to is not None and to.endswith(_SLASHES))
     if wanted is Form.RLOG and target is None:
         raise UsageError("rlog is two files, X.rlog and X.jsonl", "add --output X")
     if len(names) > 1 and (target is None or target.is_file()):
@@ -67,7 +71,7 @@ def command(
         if target is None:
             output.write(next(iter(written.texts.values())).encode())
         else:
-            place = _place(target, name, written, several=len(names) > 1)
+            place = _place(target, name, written, is_folder=is_folder)
             texts = files.targets(written, place)
             _claim(list(texts), name, taken)
             files.check_targets(list(texts), force=force, sources=[Path(name), source.path])
@@ -92,8 +96,8 @@ def _read(name: str) -> Source:
     return files.read_session(Path(name))
 
 
-def _place(target: Path, name: str, written: Written, *, several: bool) -> Path:
-    if not several and not target.is_dir():
+def _place(target: Path, name: str, written: Written, *, is_folder: bool) -> Path:
+    if not is_folder and not target.is_dir():
         return target
     stem = "session" if name == inputs.STDIN else Path(name).stem
     return target / (stem + next(iter(written.texts)))
@@ -136,7 +140,10 @@ def _tell(report: dict[str, Any], *, as_json: bool, is_piped: bool) -> None:
     name = output.printable(inputs.shown(report["file"]))
     if report["losses"]:
         told = "; ".join(loss["told"] for loss in report["losses"])
-        console.print(output.marked("!", f"{name}: not carried over: {told}"))
+        read = report["read_from"]
+        # Its are the line numbers.
+        source = name if Path(report["file"]) == Path(read) else f"{name}, read from {output.printable(read)}"
+        console.print(output.marked("!", f"{source}: not carried over: {told}"))
     if report["redactions"]:
         kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(report["redactions"].items()))
         console.print(output.marked("!", f"{name}: secrets hidden: {output.printable(kinds)}"))

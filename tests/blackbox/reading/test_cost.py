@@ -1,6 +1,7 @@
 """`blackbox cost`: tables, totals, and what is not known."""
 
 import json
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -80,3 +81,44 @@ def test_json_has_exact_money_and_every_row(tmp_path: Path) -> None:
 def test_standard_input_and_wrong_usage() -> None:
     assert "Cost:         $0.62 (from @end)" in run("cost", "-", stdin=FEATURE.read_bytes()).out
     assert run("cost", FEATURE, "--by", "mood").code == 2
+
+
+@pytest.mark.requirement("AUDIT-01")
+def test_shares_are_even_and_legible(tmp_path: Path) -> None:
+    calls = "".join(f"t:{tool} x step=1 → [ok]\n" for tool in ("read", "edit", "grep"))
+    log = write_log(tmp_path, "a.bbox", f"a: One. step=1\n# metrics step=1 cost_usd=0.10\n{calls}")
+    table = run("cost", log, "--by", "tool").out.partition("By tool\n")[2].splitlines()
+    assert [line.split()[:2] for line in table[1:]] == [
+        ["read", "$0.033333"],
+        ["edit", "$0.033333"],
+        ["grep", "$0.033333"],
+    ]
+    shares = [Decimal(row["usage"]["cost"]) for row in json.loads(run("cost", log, "--json").out)["tools"]]
+    assert sum(shares) == Decimal("0.10")
+
+
+def test_small_amount_keeps_three_digits(tmp_path: Path) -> None:
+    log = write_log(tmp_path, "a.bbox", "a: One. step=1\n# metrics step=1 cost_usd=0.000000123456\n")
+    assert "  step 1  $0.000000123 " in run("cost", log, "--by", "step").out
+
+
+def test_shares_of_one_tool_are_shown_as_their_plain_sum(tmp_path: Path) -> None:
+    body = "a: One. step=1\n# metrics step=1 cost_usd=0.10\n" + "t:read x step=1 → [ok]\n" * 3
+    assert "  read  $0.10 " in run("cost", write_log(tmp_path, "a.bbox", body), "--by", "tool").out
+
+
+@pytest.mark.requirement("AUDIT-01")
+def test_sub_agents_that_have_only_a_companion_are_counted(tmp_path: Path) -> None:
+    log = tmp_path / "a.rlog"
+    log.write_text("---\nformat: rlog/1\nid: a\nrepo_sha: 4f2a9c1\n---\nx:explore id=7 → [started]\n")
+    metrics = {"subtype": "event", "t": "#", "c": "metrics step=1 prompt_tokens=9 cost_usd=0.25"}
+    lines = ({"type": "header", "session_id": "sub-7", "parent_session": "a"}, {"type": "system", "message": metrics})
+    (tmp_path / "a.sub-7.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    (tmp_path / "a.sub-8.jsonl").write_text("")
+    done = run("cost", "a.rlog", "--by", "agent", folder=tmp_path)
+    assert done.out.splitlines()[-1].split() == ["sub-7", "$0.25", "9", "unknown", "unknown", "0"]
+    assert done.code == 3
+    assert done.err.splitlines()[:2] == [
+        "1 sub-agent of a.rlog read from .jsonl; lines are those of blackbox export FILE --format bbox",
+        "✗ a.sub-8.jsonl: it is empty",
+    ]

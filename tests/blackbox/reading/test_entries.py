@@ -2,8 +2,8 @@
 
 import pytest
 
-from blackbox.cli.reading.entries import as_object, highlight, raw, styled
 from blackbox.document.document import parse
+from blackbox.reading.entries import as_object, highlight, raw, styled
 from blackbox.report.search import compile_pattern
 
 

@@ -9,10 +9,10 @@ import typer
 from typer.testing import CliRunner, Result
 
 from blackbox import ReadError, UsageError
-from blackbox.cli.keeping import export
 from blackbox.dual import DualRecorder
 from blackbox.formats import convert
 from blackbox.formats.recognise import Form
+from blackbox.keeping import export
 
 LOG = """\
 ---
@@ -115,7 +115,7 @@ def test_a_pair_is_read_from_its_companion(tmp_path: Path) -> None:
     done = run(recorder.path, "--format", "jsonl", "--json")
     assert "u" * 300 in done.stdout
     report = json.loads(done.stderr)
-    assert (report["read_from"], report["read_as"], report["losses"]) == (str(recorder.companion), "rlog", [])
+    assert (report["read_from"], report["read_as"], report["losses"]) == (str(recorder.companion), "companion", [])
 
 
 def test_the_report_as_json(log: Path) -> None:
@@ -194,3 +194,29 @@ def test_a_log_cannot_steer_the_terminal(log: Path) -> None:
     Path("x\x1b[31m.bbox").write_text(LOG)
     done = run("x\x1b[31m.bbox", "-f", "bbox", "-o", "y.bbox")
     assert "\x1b" not in done.stderr
+
+
+def test_a_target_that_ends_in_a_slash_is_a_folder(log: Path) -> None:
+    done = run(log, "-f", "jsonl", "-o", "new/")
+    assert (done.exit_code, done.stderr.splitlines()[-1]) == (0, "✓ a.bbox → new/a.jsonl")
+    assert Path("new/a.jsonl").is_file()
+    run(log, "-f", "rlog", "-o", "pairs/")
+    assert sorted(path.name for path in Path("pairs").iterdir()) == ["a.jsonl", "a.rlog"]
+
+
+def test_a_log_of_another_agent_is_refused_by_name(log: Path) -> None:
+    Path("rollout.jsonl").write_text('{"type":"session_meta","payload":{"id":"s"}}\n')
+    done = run("rollout.jsonl", log, "-f", "bbox", "-o", "out/")
+    assert done.exit_code == 3
+    assert "rollout.jsonl: it looks like a Codex rollout, which cannot be read yet" in done.stderr
+    assert [path.name for path in Path("out").iterdir()] == ["a.bbox"]
+
+
+def test_line_numbers_are_those_of_the_file_that_is_named(log: Path) -> None:
+    run(log, "-f", "rlog", "-o", "pair", "--no-redact")
+    with Path("pair.jsonl").open("a") as companion:
+        companion.write("torn\n")
+    lines = Path("pair.jsonl").read_text().count("\n")
+    done = run("pair.rlog", "-f", "bbox", "--no-redact")
+    told = f"1 line that is no JSON object, left out (line {lines})"
+    assert done.stderr == f"! pair.rlog, read from pair.jsonl: not carried over: {told}\n"

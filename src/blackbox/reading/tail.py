@@ -10,12 +10,13 @@ from typing import Annotated
 
 import typer
 
-from blackbox.cli import inputs, output
-from blackbox.cli.reading import entries
 from blackbox.document.files import Follower, scan
 from blackbox.document.line import Line
 from blackbox.errors import ReadError
+from blackbox.reading import entries
+from blackbox.reading.contents import check_file, checked
 from blackbox.syntax.kinds import Kind
+from blackbox.terminal import inputs, output
 
 SCHEMA = "blackbox.tail/1"
 
@@ -47,9 +48,10 @@ def command(
     view = _View(count, as_json=as_json)
     try:
         if log == inputs.STDIN:
-            view.take_all(inputs.STDIN, scan(sys.stdin.buffer))
+            view.take_all(inputs.STDIN, checked(inputs.STDIN, scan(sys.stdin.buffer)))
             return
         path = log if log is not None else _newest()
+        check_file(path, is_growing=live)
         if live:
             _follow(path, view)
         else:

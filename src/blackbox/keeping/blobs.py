@@ -8,12 +8,12 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
-from blackbox.cli import inputs, output
 from blackbox.disk import write_once
-from blackbox.errors import ReadError, UsageError
+from blackbox.errors import ReadError, UsageError, WriteError
 from blackbox.syntax.values import duration
+from blackbox.terminal import inputs, output
 from blackbox.vault.store import FOLDER, BlobStore, State, Verdict, find_stores
-from blackbox.vault.survey import Survey, Use, survey, sweep
+from blackbox.vault.survey import Survey, Sweep, Use, survey, sweep
 
 EXIT_MISSING = 1
 EXIT_INTEGRITY = 4
@@ -183,10 +183,33 @@ def gc(
 
 def _clear(store: BlobStore, before: dt.datetime, older_than: str, *, write: bool, as_json: bool) -> None:
     found = sweep(store, before=before)
-    going = [*found.blobs, *found.leftovers]
+    failures: list[WriteError] = []
     if write:
-        for entry in going:
+        found, failures = _remove(store, found)
+    if found.blobs or found.leftovers or not failures:
+        _tell_swept(store, found, older_than, write=write, as_json=as_json)
+    if failures:
+        more = f" ({len(failures)} could not be removed)" if len(failures) > 1 else ""
+        raise WriteError(failures[0].message + more, failures[0].remedy) from failures[0]
+
+
+def _remove(store: BlobStore, found: Sweep) -> tuple[Sweep, list[WriteError]]:
+    """What did go, and what kept the others."""
+    gone: set[str] = set()
+    failures: list[WriteError] = []
+    for entry in (*found.blobs, *found.leftovers):
+        try:
             store.remove(entry.name)
+        except WriteError as error:
+            failures.append(error)
+        else:
+            gone.add(entry.name)
+    blobs, leftovers = ([entry for entry in part if entry.name in gone] for part in (found.blobs, found.leftovers))
+    return found._replace(blobs=blobs, leftovers=leftovers), failures
+
+
+def _tell_swept(store: BlobStore, found: Sweep, older_than: str, *, write: bool, as_json: bool) -> None:
+    going = [*found.blobs, *found.leftovers]
     size = sum(entry.bytes for entry in going)
     if as_json:
         body = {

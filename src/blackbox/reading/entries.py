@@ -5,10 +5,10 @@ from typing import Any
 
 from rich.text import Text
 
-from blackbox.cli import output
 from blackbox.document.line import Line
 from blackbox.report.search import reports_error, step_of
 from blackbox.syntax.kinds import Kind
+from blackbox.terminal import output
 
 _STYLES: dict[Kind, str] = {
     Kind.USER: "bold cyan",

@@ -93,3 +93,28 @@ def test_file_that_is_not_there(tmp_path: Path) -> None:
     done = run("apm", tmp_path / "none.jsonl", "--json")
     assert done.code == 3
     assert json.loads(done.err)["code"] == "read_failed"
+
+
+@pytest.mark.requirement("APM-02")
+def test_sessions_of_one_name_are_told_apart_by_their_folder(tmp_path: Path) -> None:
+    for day in ("20260301", "20260302"):
+        put(tmp_path / day / "090005-cron.jsonl", turn(0, "m1"), turn(30, "m2"))
+    done = run("apm", ".", folder=tmp_path)
+    assert (done.code, done.err) == (0, "")
+    assert [line.split()[:2] for line in done.out.splitlines()[1:]] == [
+        ["20260301/090005-cron", "4"],
+        ["20260302/090005-cron", "4"],
+        ["2", "sessions"],
+    ]
+
+
+def test_line_log_that_is_not_there(tmp_path: Path) -> None:
+    done = run("apm", "none.bbox", folder=tmp_path)
+    assert (done.code, done.err) == (3, "✗ none.bbox: no such file\n  check the path\n")
+
+
+def test_json_figures_are_rounded(tmp_path: Path) -> None:
+    one = put(tmp_path / "one.jsonl", turn(0, "m1"), turn(7, "m2"))
+    value = json.loads(run("apm", one, "--json").out)
+    for figures in (value["sessions"][0], value["total"]):
+        assert (figures["minutes"], figures["apm"]) == (0.116667, 34.285714)

@@ -1,21 +1,24 @@
 """`blackbox apm`: actions per minute, from JSONL logs."""
 
 import os
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
+import msgspec
 import typer
 from rich.console import Console
 from rich.text import Text
 
-from blackbox.cli import inputs, output
 from blackbox.errors import ReadError
 from blackbox.report.actions import FileActions, SessionActions, Total, count_actions, total_of
 from blackbox.report.companions import Source, find_files, read_actions, usual_sources
+from blackbox.terminal import inputs, output
 
 SCHEMA = "blackbox.apm/1"
 _UNKNOWN = "unknown"
+_DIGITS = 6
 _COLUMNS = ("session", "actions", "messages", "tool calls", "minutes", "apm", "source")
 
 
@@ -26,8 +29,9 @@ def command(
     """Count the actions of sessions and how many there were a minute.
 
     An action is one tool call, or one message of the agent that has text. Each counts once, by its id, however many
-    lines or files repeat it. Minutes are those from the first to the last timestamp of the session, its sub-agents
-    inside; without two different timestamps they are unknown.
+    lines of its file repeat it. In another file, such as a resumed session's, only an id that is random by nature or
+    has the very same time is taken for a copy. Minutes are those from the first to the last timestamp of the session,
+    its sub-agents inside; without two different timestamps they are unknown.
 
     Read are companions of logs (.jsonl) and the own logs of Claude Code and Codex, never .rlog or .bbox: those may
     have been shortened. Without arguments, docs/logs below this folder and then the agents' own folders; a session
@@ -85,12 +89,12 @@ def _write_json(
                 "messages": session.messages,
                 "tool_calls": session.tool_calls,
                 "copied": session.copied,
-                "minutes": session.minutes,
-                "apm": session.apm,
+                "minutes": _rounded(session.minutes),
+                "apm": _rounded(session.apm),
             }
             for session in sessions
         ],
-        "total": total,
+        "total": msgspec.structs.replace(total, minutes=_rounded(total.minutes), apm=_rounded(total.apm)),
         "bad_lines": {file.path: file.bad_lines for file in read if file.bad_lines},
         "unknown_files": [file.path for file in read if file.form is None],
     }
@@ -101,7 +105,8 @@ def _show(console: Console, sessions: Sequence[SessionActions], total: Total) ->
     if not sessions:
         console.print("No session")
         return
-    rows = [_COLUMNS, *(_row(session) for session in sessions)]
+    names = Counter(session.session for session in sessions)
+    rows = [_COLUMNS, *(_row(session, is_alone=names[session.session] == 1) for session in sessions)]
     if len(sessions) > 1:
         figures = (str(total.actions), str(total.messages), str(total.tool_calls))
         rows.append((f"{total.sessions} sessions", *figures, _figure(total.minutes), _figure(total.apm), ""))
@@ -113,10 +118,16 @@ def _show(console: Console, sessions: Sequence[SessionActions], total: Total) ->
         console.print(f"{name.ljust(widths[0])}  {shown}  {source}".rstrip(), style=style)
 
 
-def _row(session: SessionActions) -> tuple[str, ...]:
+def _row(session: SessionActions, *, is_alone: bool) -> tuple[str, ...]:
     counts = (str(session.actions), str(session.messages), str(session.tool_calls))
-    name = output.printable(session.session)
-    return (name, *counts, _figure(session.minutes), _figure(session.apm), session.source.value)
+    # Sessions of two days may have one name: the folder tells them apart.
+    name = session.session if is_alone else str(Path(session.files[0]).parent / session.session)
+    return (output.printable(name), *counts, _figure(session.minutes), _figure(session.apm), session.source.value)
+
+
+def _rounded(value: float | None) -> float | None:
+    """Without the noise of division."""
+    return None if value is None else round(value, _DIGITS)
 
 
 def _figure(value: float | None) -> str:
@@ -142,7 +153,9 @@ def _tell(sources: Sequence[Source], read: Sequence[FileActions], sessions: Sequ
         console.print(Text(f"{_many(len(dropped), 'file')} not counted: a companion has the session", "bright_black"))
     copied = sum(session.copied for session in sessions)
     if copied:
-        console.print(Text(f"{_many(copied, 'action')} counted once that several sessions hold", "bright_black"))
+        console.print(
+            Text(f"{_many(copied, 'action')} not counted again: copied from another session", "bright_black")
+        )
 
 
 def _many(count: int, noun: str) -> str:

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from blackbox.cli.inputs import find_logs
 from blackbox.errors import ReadError, UsageError
+from blackbox.terminal.inputs import find_logs
 from tests.blackbox.cli.command import run, write_log
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from blackbox.redaction.rules import built_in
 from tests.blackbox.cli.command import HEADER, environment, run, write_log
 
 TOKEN = "ghp_" + "0aB1cD2eF3" * 4
@@ -84,7 +85,7 @@ def test_json_is_one_object_a_file(log: Path) -> None:
     assert json.loads(done.out) == {
         "schema": "blackbox.redact/1",
         "file": "a.bbox",
-        "rules_version": "2026.11.1",
+        "rules_version": built_in().version,
         "total": 3,
         "counts": {"github_token": 1, "env_var": 2},
         "written": False,
@@ -113,7 +114,7 @@ def test_rules_are_listed_with_their_version(tmp_path: Path) -> None:
     env = environment(BLACKBIRD_HOME=str(tmp_path))
     done = run("redact", "--rules", env=env)
     assert done.code == 0
-    assert done.out.startswith("Redaction rules 2026.11.1\n\n  on  pem: ")
+    assert done.out.startswith(f"Redaction rules {built_in().version}\n\n  on  pem: ")
     assert "\n  off entropy: Words that look random; cautious, so that hashes and ids stay.\n" in done.out
     assert "\n        github-token → [redacted:github_token]\n" in done.out
     assert "\n  on  user: Your own rules.\n        mine → [redacted:mine]\n" in done.out
@@ -144,3 +145,12 @@ def test_contradictions_are_usage_errors(log: Path, arguments: list[str], messag
     assert (done.code, done.out) == (2, "")
     assert message in done.err
     assert log.read_text() == HEADER + BODY
+
+
+def test_file_that_the_rules_cannot_read_is_told_and_the_others_go_on(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("DB_PASSWORD=plum-tree-42", encoding="utf-16")
+    (tmp_path / "b.txt").write_text("DB_PASSWORD=plum-tree-42")
+    done = run("redact", "a.txt", "b.txt", folder=tmp_path)
+    assert done.code == 3
+    assert done.err == "✗ a.txt: no UTF-8 text, and not searched\n  convert it first: iconv -f UTF-16 -t UTF-8\n"
+    assert "1 × env_var" in done.out

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from blackbox import DualRecorder
+from blackbox.write import results
 from tests.blackbox.cli.command import EXAMPLES, NIGHT_SHIFT, run, write_log
 
 BODY = """\
@@ -92,3 +94,17 @@ def test_log_that_belongs_to_another_is_not_told_again() -> None:
         "licence-audit.part2.bbox",
         "licence-audit.sub_1.bbox",
     ]
+
+
+@pytest.mark.requirement("AUDIT-01")
+def test_sub_agents_that_have_only_a_companion_are_audited_along(tmp_path: Path) -> None:
+    with (
+        DualRecorder("boss", root=tmp_path, repo_sha="4f2a9c1") as log,
+        log.subagent("explore", "find", meta={"id": "7"}) as helper,
+    ):
+        helper.tool("write", "src/b.py", result=results.ok())
+    value = json.loads(run("audit", log.path, "--json").out)
+    (file,) = value["files"]
+    assert (file["path"], file["deeds"][0]["place"]["agent"], value["logs"]) == ("src/b.py", "sub-7", 2)
+    exported = run("export", log.path.with_suffix(".sub-7.jsonl"), "--format", "bbox").out
+    assert exported.splitlines()[file["deeds"][0]["place"]["line"] - 1].startswith("t:write ")

@@ -9,13 +9,16 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from blackbox.cli import inputs, output
-from blackbox.cli.reading.sessions import each_session
+from blackbox.reading.sessions import each_session
+from blackbox.report.places import Member
 from blackbox.report.spending import UNKNOWN, Contradiction, Row, Spending, Usage, spending
 from blackbox.session.session import Session
 from blackbox.session.usage import Source
+from blackbox.terminal import inputs, output
 
 SCHEMA = "blackbox.cost/1"
+_SHOWN_PLACES = 6
+_SHOWN_DIGITS = 3
 _SOURCES = {
     Source.END: "@end",
     Source.CLOSING: "the closing # line",
@@ -52,7 +55,9 @@ def command(
     split evenly over the calls that message made: those with its step, else those up to the next message. The shares
     add up exactly; a message without calls counts under "(no tool)".
 
-    Without arguments, all logs below this folder. --json has all rows of all tables.
+    Sub-agents' own logs are listed too; those of an .rlog that have only a companion (NAME.sub-ID.jsonl) by that.
+
+    Without arguments, all logs below this folder. --json has all rows of all tables, and every digit.
 
     Examples:
 
@@ -66,9 +71,9 @@ def command(
     console = output.stdout()
     is_first = True
 
-    def show(name: str, session: Session) -> None:
+    def show(name: str, session: Session, subagents: Sequence[Member]) -> None:
         nonlocal is_first
-        found = spending(session)
+        found = spending(session, subagents)
         if as_json:
             fields = {field: getattr(found, field) for field in found.__struct_fields__}
             output.write_json({"schema": SCHEMA, "file": name, **fields})
@@ -152,7 +157,19 @@ def _cells(row: Row) -> tuple[str, ...]:
     usage: Usage = row.usage
     numbers = (_number(usage.input), _number(usage.output), _number(usage.cached))
     place = str(row.place) if row.place is not None else ""
-    return (output.printable(row.name), _money(usage.cost), *numbers, str(row.count), place)
+    return (output.printable(row.name), _money(_legible(usage.cost)), *numbers, str(row.count), place)
+
+
+def _legible(amount: decimal.Decimal | None) -> decimal.Decimal | None:
+    """An amount to six places, or to three digits if it is smaller: a share may have many more."""
+    if amount is None or not amount:
+        return amount
+    places = max(_SHOWN_PLACES, _SHOWN_DIGITS - 1 - amount.adjusted())
+    exponent = amount.as_tuple().exponent
+    if not isinstance(exponent, int) or exponent >= -places:
+        return amount
+    context = decimal.Context(prec=len(amount.as_tuple().digits) + 1)
+    return amount.quantize(decimal.Decimal(1).scaleb(-places), context=context).normalize(context)
 
 
 def _money(amount: decimal.Decimal | None) -> str:

@@ -9,9 +9,9 @@ from typing import BinaryIO
 
 import typer
 
-from blackbox.cli import output
 from blackbox.document.files import BLOCK_SIZE, EXTENSIONS, open_log
 from blackbox.errors import ReadError, UsageError, WriteError
+from blackbox.terminal import output
 
 STDIN = "-"
 EXIT_ENVIRONMENT = 3

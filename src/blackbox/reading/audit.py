@@ -7,14 +7,14 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from blackbox.cli import inputs, output
-from blackbox.cli.reading.sessions import each_session
+from blackbox.reading.sessions import each_session
 from blackbox.redaction.config import load_redactor
 from blackbox.report.audit import Audit, Deed, FileChange, HostUse, McpUse, SensitiveUse, Tally, audit
 from blackbox.report.decisions import Decision
-from blackbox.report.places import Place
+from blackbox.report.places import Member, Place
 from blackbox.session.calls import Status
 from blackbox.session.session import Session
+from blackbox.terminal import inputs, output
 
 SCHEMA = "blackbox.audit/1"
 _SHOWN_PLACES = 8
@@ -32,9 +32,10 @@ def command(
     What files did it modify? What servers did it call? Did it touch anything sensitive? What did it decide, and why?
 
     Without arguments, all logs below this folder. Rotated parts and sub-agents' logs are read along with the log that
-    names them: 2:14 is line 14 of part 2, sub_1/14 line 14 of that sub-agent's log. Files that a shell command
-    changes are not found, since commands are not carried out again; the lines that hold commands are listed. No
-    secret is printed, only its kind and line.
+    names them: 2:14 is line 14 of part 2, sub_1/14 line 14 of that sub-agent's log. A sub-agent of an .rlog that has
+    only a companion (NAME.sub-ID.jsonl) is read from that; its lines are counted in the log that
+    `blackbox export FILE --format bbox` makes of it. Files that a shell command changes are not found, since commands
+    are not carried out again; the lines that hold commands are listed. No secret is printed, only its kind and line.
 
     Examples:
 
@@ -47,9 +48,9 @@ def command(
     console = output.stdout()
     is_first = True
 
-    def show(name: str, session: Session) -> None:
+    def show(name: str, session: Session, subagents: Sequence[Member]) -> None:
         nonlocal is_first
-        found = audit(session, redactor)
+        found = audit(session, redactor, subagents)
         if as_json:
             output.write_json({"schema": SCHEMA, "file": name, **_fields(found)})
             return

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
-from blackbox.cli.keeping.blobs import app
-from blackbox.errors import BlackboxError, IntegrityError, ReadError, UsageError
+from blackbox.errors import BlackboxError, IntegrityError, ReadError, UsageError, WriteError
+from blackbox.keeping.blobs import app
 from blackbox.vault.store import BlobStore
 from blackbox.write import Writer
 
@@ -238,3 +238,41 @@ def test_each_has_a_help_with_examples(command: str) -> None:
     text = run(command, "--help").stdout
     assert "Examples:" in text
     assert f"blackbox blobs {command}" in text
+
+
+def test_a_folder_with_the_name_of_a_blob_is_told_and_stays(log: Path, store: BlobStore) -> None:
+    idle = store.put(b"idle").sha256
+    for digits in ("00" * 32, "ff" * 32):
+        (store.folder / digits).mkdir()
+    make_old(store)
+    done = run("verify")
+    assert done.exit_code == 0
+    assert f"! {'00' * 32} is no blob; it was put here by someone else\n" in done.stdout
+    assert (read("verify")["whole"], read("verify")["foreign"]) == (2, ["00" * 32, "ff" * 32])
+    assert [row["sha256"] for row in read("gc", "--write")["blobs"]] == [idle]
+    assert (store.folder / ("00" * 32)).is_dir()
+
+
+@pytest.mark.parametrize("as_json", [False, True])
+def test_gc_tells_what_it_removed_when_a_removal_fails(
+    store: BlobStore, monkeypatch: pytest.MonkeyPatch, as_json: bool
+) -> None:
+    first, second, third = sorted(store.put(data).sha256 for data in (b"one", b"two", b"three"))
+    make_old(store)
+    unlink = Path.unlink
+
+    def refuse(path: Path, missing_ok: bool = False) -> None:
+        if path.name == second:
+            raise PermissionError(1, "Operation not permitted")
+        unlink(path, missing_ok=missing_ok)
+
+    monkeypatch.setattr(Path, "unlink", refuse)
+    done = run("gc", "--write", *(["--json"] if as_json else []))
+    assert isinstance(done.exception, WriteError)
+    assert second in done.exception.message
+    if as_json:
+        assert [row["sha256"] for row in json.loads(done.stdout)["blobs"]] == [first, third]
+    else:
+        assert "✓ Removed 2 blobs and 0 leftovers" in done.stdout
+        assert second not in done.stdout
+    assert [entry.name for entry in store.entries()] == sorted([NAME, second])

@@ -11,11 +11,11 @@ import msgspec
 import typer
 from rich.text import Text
 
-from blackbox.cli import inputs, output
-from blackbox.cli.reading import entries
 from blackbox.document.files import EXTENSIONS, open_log, scan
 from blackbox.document.line import Line
 from blackbox.errors import UsageError
+from blackbox.reading import entries
+from blackbox.reading.contents import checked
 from blackbox.report.search import (
     Query,
     Search,
@@ -26,6 +26,7 @@ from blackbox.report.search import (
     parse_types,
 )
 from blackbox.syntax.kinds import Kind
+from blackbox.terminal import inputs, output
 
 SCHEMA = "blackbox.grep/1"
 EXIT_NO_MATCH = 1
@@ -168,10 +169,10 @@ def _search(
 
 def _read(name: str) -> Iterator[Line]:
     if name == inputs.STDIN:
-        yield from scan(sys.stdin.buffer)
+        yield from checked(name, scan(sys.stdin.buffer))
         return
     with open_log(name) as source:
-        yield from scan(source)
+        yield from checked(name, scan(source))
 
 
 def _explain(searches: list[Search], query: Query, text: str | None) -> str:
