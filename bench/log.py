@@ -237,4 +237,6 @@ def as_markdown(report: LogReport) -> str:
 _LIMITS = """\
 What limits it: the interpreter. A scan makes one object a line and `validate` some forty calls a line, in plain
 Python; reading, decoding and splitting take a tenth of the time. Memory grows only with the number of call ids (a
-hash each) and with the longest line. Several logs are shared out over all cores, one log is not."""
+hash each) and with the longest line. The command also searches for secrets, which the library's `validate` in the
+first tables does only on request; that search has a process of its own for one long log. Several logs are shared
+out over all cores."""
