@@ -64,10 +64,11 @@ bench: $(STAMP) ## Measure beside other tools; ARGS="size --readme" measures and
 	@$(BIN)/pip install --quiet --constraint constraints.txt --no-build-isolation --editable '.[bench]'
 	@$(BIN)/python bench/run.py $(ARGS)
 
-fuzz: $(STAMP) ## Feed random bytes to the parser and the redactor, FUZZ_SECONDS (600) each
+fuzz: $(STAMP) ## Feed random bytes to parser, redactor and forms, FUZZ_SECONDS (600) each
 	@$(BIN)/pip install --quiet --constraint constraints.txt --no-build-isolation --editable '.[fuzz]'
 	@$(BIN)/python tests/fuzz/fuzz_parse.py -max_total_time=$(FUZZ_SECONDS)
 	@$(BIN)/python tests/fuzz/fuzz_redact.py -max_total_time=$(FUZZ_SECONDS)
+	@$(BIN)/python tests/fuzz/fuzz_formats.py -max_total_time=$(FUZZ_SECONDS)
 
 coverage: $(STAMP) ## Say which lines the tests do not reach
 	@$(BIN)/coverage erase

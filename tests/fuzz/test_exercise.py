@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.fuzz import forms
 from tests.fuzz.exercise import ROOT, exercise, logs, seeds
 
 FINDINGS = {
@@ -38,3 +39,24 @@ def test_target_starts_from_a_corpus_and_a_dictionary() -> None:
     assert len(seeds()) > 500
     assert (ROOT / "tests" / "fuzz" / "fuzz_parse.py").is_file()
     assert (ROOT / "tests" / "fuzz" / "bbox.dict").is_file()
+
+
+HEADER = b"---\nformat: bbox/1\nid: s\nrepo_sha: abc1234\nmodel: gannet-3\n"
+#: What came through another form as something else.
+FORMS = {
+    "metrics with a hash that is none": b'{"t":"#","c":"metrics logprobs=@blob sha256=5?"}\n',
+    "bad UTF-8 in a quoted result": HEADER + b'escape: 1\n---\nx:explore \xe2\x86\x92 summary="a\xff b"\n',
+    "bad UTF-8 in a header with a model": HEADER + b"notes: 14\xe1\n---\na: Done. step=1\n",
+}
+
+
+@pytest.mark.parametrize("data", FORMS.values(), ids=FORMS.keys())
+def test_finding_in_the_forms_stays_mended(data: bytes) -> None:
+    forms.exercise(data)
+
+
+def test_every_example_comes_through_every_form() -> None:
+    found = list(forms.seeds())
+    assert len(found) > 100
+    for seed in found[::7]:
+        forms.exercise(seed)

@@ -20,9 +20,10 @@ class Companion:
     def __init__(self, header: Mapping[str, HeaderValue]) -> None:
         name, model = header.get("id"), header.get("model")
         self._header = dict(header)
-        # Both stand on many lines; what JSON cannot carry stands in the header alone.
+        # Both stand on many lines; what JSON cannot carry stands in the header alone. A reader compares the model of
+        # a line with that of the header, so it stands on lines only if the header can be read as it is.
         self._session = name if isinstance(name, str) and can_carry(name) else ""
-        self._model = model if isinstance(model, str) and can_carry(model) else None
+        self._model = model if isinstance(model, str) and can_carry(self._header) else None
         self._state = native.State()
         self._state.model = self._model
         self._running: set[str] = set()

@@ -133,6 +133,8 @@ def read_spelled(source: str) -> Entry | None:
     first, *more = source.split("\n")
     line = Line(classify(first), 1, first, True, more or None)
     event = line.event
+    if isinstance(event, comments.Comment):
+        return Entry(_read_comment(line.text, escaped=True), {})
     return None if isinstance(event, Unparsed) else Entry(event, dict(line.parts.raw_meta))
 
 
@@ -231,6 +233,16 @@ def _measured(metrics: comments.Metrics) -> dict[str, Any]:
     return {key: value for key, value in given.items() if value is not None and value != {}}
 
 
+def _read_comment(source: str, *, escaped: bool) -> comments.Comment:
+    """The comment, or its text where the typed one could not be written again, as with `# t=soon`."""
+    comment = comments.parse_comment(source, escaped=escaped)
+    try:
+        render_event(comment)
+    except UsageError:
+        return comments.Remark(unescape(source) if escaped else source)
+    return comment
+
+
 def _remark(event: comments.Comment) -> dict[str, Any]:
     first, *rest = render_event(event).split("\n")
     source = "\n".join([first[1:].removeprefix(" "), *(line.removeprefix(spelling.CONTINUATION) for line in rest)])
@@ -318,7 +330,7 @@ _BUILDERS: dict[str, Callable[[_Object, _Meta], Event | None]] = {
     "c": lambda v, _: calls.McpCall(_text(v, "s"), _text(v, "m"), _given(v), _outcome(v)),
     "q": lambda v, _: calls.build_question(_given(v, words="q"), _outcome(v)),
     "@": _lifecycle,
-    "#": lambda v, _: comments.parse_comment(_text(v, "c"), escaped=v.get(ESCAPED) == 1),
+    "#": lambda v, _: _read_comment(_text(v, "c"), escaped=v.get(ESCAPED) == 1),
 }
 #: The types an object may have.
 TYPES = frozenset(_BUILDERS)

@@ -43,7 +43,12 @@ def _is_known(match: re.Match[str]) -> bool:
 
 def escape_controls(text: str) -> str:
     """Double backslashes and number the characters that no text line should carry raw."""
-    return _CONTROL.sub(_number, text.replace("\\", "\\\\"))
+    return number_controls(text.replace("\\", "\\\\"))
+
+
+def number_controls(text: str) -> str:
+    """Escaped text in which some characters that no line should carry stand raw, with these escaped as well."""
+    return _CONTROL.sub(_number, text)
 
 
 def _number(match: re.Match[str]) -> str:

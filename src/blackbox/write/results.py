@@ -5,7 +5,7 @@ import re
 import msgspec
 
 from blackbox.errors import UsageError
-from blackbox.syntax.escape import escape_controls
+from blackbox.syntax.escape import escape_controls, number_controls
 from blackbox.syntax.results import Blob, Result, ResultKind, parse_result, quick_kind
 from blackbox.syntax.tokens import Value
 from blackbox.write import spelling
@@ -163,8 +163,10 @@ def spell_result(result: Result, *, is_commented: bool = False, has_comment: boo
 
 def _source(result: Result) -> str:
     """The escaped text that reads as `result`: the spelling it came with, its plain text, or one from its fields."""
-    if result.raw and _reads_as(result.raw, result):
-        return result.raw
+    # A log may hold raw what a writer would escape, such as bytes that are no UTF-8.
+    raw = number_controls(result.raw)
+    if raw and _reads_as(raw, result):
+        return raw
     plain = "\n".join(spelling.block(result.text))
     if _reads_as(plain, result):
         return plain
