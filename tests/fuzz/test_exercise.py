@@ -46,6 +46,12 @@ HEADER = b"---\nformat: bbox/1\nid: s\nrepo_sha: abc1234\nmodel: gannet-3\n"
 FORMS = {
     "metrics with a hash that is none": b'{"t":"#","c":"metrics logprobs=@blob sha256=5?"}\n',
     "bad UTF-8 in a quoted result": HEADER + b'escape: 1\n---\nx:explore \xe2\x86\x92 summary="a\xff b"\n',
+    "bad UTF-8 in the type of a blob": HEADER
+    + b"---\nt:read a \xe2\x86\x92 @blob sha256="
+    + b"4c" * 32
+    + b" mime=text/mar\x93\n",
+    "call without an id that JSON cannot carry, and an answer to another": HEADER
+    + b"---\nt!:edit \xf7\no: id=call_1 \xe2\x86\x92 [ok]\n",
     "bad UTF-8 in a header with a model": HEADER + b"notes: 14\xe1\n---\na: Done. step=1\n",
 }
 

@@ -212,8 +212,9 @@ class _Reader:
             return
         if patch is not None and len(values) == 1:
             values = [self._patched(values[0], patch)]
+        is_flat = line.get("type") in ("tool_use", "tool_result")
         for value in values:
-            if patch is None:
+            if is_flat and patch is None:
                 self._match_nameless(value)
             self.found.append(value)
 

@@ -88,7 +88,8 @@ def shorten(entry: Entry, losses: Losses) -> Event:
     if isinstance(event, Todos):
         read = parse_todos(_one_line(spelling.todos(event)), escaped=True)
         losses.add("todo-states", count=read != event)
-        return read
+        # What lost a state is spelled by its items, with a space more behind the first: as it will be read again.
+        return parse_todos(_one_line(spelling.todos(read)), escaped=True)
     if isinstance(event, lifecycle.Lifecycle):
         joined = None if event.result is None else join_lines(event.result)
         primitive = lifecycle.build_primitive(event.name, event.arguments, entry.meta, joined)

@@ -14,7 +14,7 @@ from blackbox.write import spelling
 Outcome = Result | str | None
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
-_MIME = re.compile(r"[^\s\\\]\x00-\x1f\x7f]+", re.ASCII)
+_MIME = re.compile(r"[^\s\\\]\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]+", re.ASCII)
 _SPACE = re.compile(r"[ \t]")
 _MAX_COUNT = 10**18
 

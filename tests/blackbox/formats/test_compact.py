@@ -6,9 +6,11 @@ from hypothesis import HealthCheck, given, settings
 from blackbox import parse, validate
 from blackbox.check.findings import Severity
 from blackbox.events import Event
+from blackbox.events.messages import Todo
 from blackbox.formats.flight import Entry, Flight, Loss, Losses, flight_of, is_same
 from blackbox.formats.logs import compact_line, shorten, to_compact
 from blackbox.formats.shortkeys import read_spelled
+from blackbox.write.spelling import todos_of
 from tests.blackbox.write import strategies
 
 HEADER = "---\nformat: bbox/1\nid: s\nrepo_sha: abc1234\n---\n"
@@ -106,3 +108,14 @@ def test_states_that_need_a_line_of_their_own_are_named() -> None:
     losses = Losses()
     assert compact_line(entry, losses) == "td:[pending] a\\n\\[deferred] b"
     assert [loss.told for loss in losses.found] == ["states in 1 todo list"]
+
+
+def test_todo_whose_state_needs_a_line_of_its_own_is_read_as_it_was_written() -> None:
+    event = todos_of([Todo("pending", ""), Todo("odd", "")])
+    losses = Losses()
+    written = compact_line(Entry(event, {}), losses)
+    read = read_spelled(written)
+    assert read is not None
+    assert [loss.what for loss in losses.found] == ["todo-states"]
+    assert is_same(read, Entry(shorten(Entry(event, {}), Losses()), {}))
+    assert compact_line(read, Losses()) == written
