@@ -120,28 +120,24 @@ def write_once(path: Path, data: bytes, *, sync: bool) -> None:
 
 def sync_file(path: Path) -> None:
     """Make what is in a file durable, whoever wrote it."""
+    _sync(path, os.O_RDWR | getattr(os, "O_CLOEXEC", 0))
+
+
+def sync_folder(folder: Path) -> None:
+    """Make a new file's name durable too. Windows has no such call and needs none."""
+    if os.name != "nt":
+        _sync(folder, os.O_RDONLY | os.O_DIRECTORY)
+
+
+def _sync(path: Path, flags: int) -> None:
     try:
-        handle = os.open(path, os.O_RDWR | getattr(os, "O_CLOEXEC", 0))
+        handle = os.open(path, flags)
         try:
             os.fsync(handle)
         finally:
             os.close(handle)
     except OSError as error:
         raise write_error(path, error) from error
-
-
-def sync_folder(folder: Path) -> None:
-    """Make a new file's name durable too. Windows has no such call and needs none."""
-    if os.name == "nt":
-        return
-    try:
-        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
-    except OSError as error:
-        raise write_error(folder, error) from error
 
 
 def _open(path: Path, flags: int) -> io.FileIO:

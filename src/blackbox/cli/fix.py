@@ -79,14 +79,7 @@ def _refuse_contradictions(names: list[str], chosen: list[str], *, write: bool, 
     if (write or to is not None) and not chosen:
         options = ", ".join(f"--{fixer.name}" for fixer in FIXERS)
         raise UsageError("nothing to mend was chosen", f"add --all or some of {options}")
-    if write and to is not None:
-        raise UsageError("--write and --output exclude each other", "choose one")
-    if to is not None and len(names) > 1:
-        raise UsageError(f"--output takes one log, {len(names)} were given", "use --write, or mend them one by one")
-    if to is not None and to != inputs.STDIN and Path(to).is_file():
-        raise UsageError(f"{to} is there already", "name a new file, or use --write to change a log in place")
-    if write and inputs.STDIN in names:
-        raise UsageError("standard input cannot be changed in place", "use --output FILE, or --output - for a pipe")
+    inputs.check_target(names, write=write, to=to, one_by_one="mend them one by one")
 
 
 def _deliver(name: str, document: Document, done: Repair, *, write: bool, to: str | None) -> None:

@@ -3,7 +3,6 @@
 import contextlib
 import errno
 import os
-import re
 import time
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -16,13 +15,13 @@ from blackbox.errors import ReadError
 from blackbox.events.lifecycle import Lifecycle, Rotate
 from blackbox.syntax.header import Header
 from blackbox.syntax.kinds import Kind
+from blackbox.syntax.values import has_scheme
 
 EXTENSIONS = (".bbox", ".blackbox", ".rlog")
 BLOCK_SIZE = 1 << 18
 #: How many entries before its end a part is looked at for `@rotate` at least.
 _LOOK_BACK = 64
 
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
 _REASONS = {
     errno.ENOENT: ("no such file", "check the path"),
     errno.EACCES: ("permission denied", "make the file readable for you, or run as its owner"),
@@ -182,7 +181,7 @@ class Follower:
             return
         here = Path(os.path.realpath(self.path))
         self._seen.add(here)
-        found = _part_beside(here.parent, name, self._root)
+        found = resolve_beside(here.parent, name, self._root)
         if isinstance(found, Path) and found in self._seen:
             found = "this part has been read already"
         self.refused = f"{name}: {found}" if isinstance(found, str) else None
@@ -207,9 +206,9 @@ def follow(
     return iter(Follower(path, poll_seconds=poll_seconds, stop=stop, rotated=rotated))
 
 
-def _part_beside(folder: Path, name: str, root: Path) -> Path | str:
-    """The file that `@rotate file=name` means, or why it is not followed."""
-    if _SCHEME.match(name):
+def resolve_beside(folder: Path, name: str, root: Path) -> Path | str:
+    """The file below `root` that a log in `folder` means by `name`, or why it is not followed."""
+    if has_scheme(name):
         return "not a local file"
     try:
         path = (folder / name).resolve()

@@ -87,14 +87,7 @@ def _chosen(redactor: Redactor, off: list[str]) -> Redactor:
 
 
 def _refuse_contradictions(names: list[str], *, write: bool, to: str | None, as_json: bool) -> None:
-    if write and to is not None:
-        raise UsageError("--write and --output exclude each other", "choose one")
-    if to is not None and len(names) > 1:
-        raise UsageError(f"--output takes one log, {len(names)} were given", "use --write, or redact them one by one")
-    if to is not None and to != inputs.STDIN and Path(to).is_file():
-        raise UsageError(f"{to} is there already", "name a new file, or use --write to change a log in place")
-    if write and inputs.STDIN in names:
-        raise UsageError("standard input cannot be changed in place", "use --output FILE, or --output - for a pipe")
+    inputs.check_target(names, write=write, to=to, one_by_one="redact them one by one")
     if as_json and to == inputs.STDIN:
         raise UsageError("--json and --output - both need standard output", "choose one")
 

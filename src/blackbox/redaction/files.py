@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import Any, Literal, NamedTuple
 
-from blackbox.redaction.redactor import Found, Redactor, count, marker, replace
+from blackbox.redaction.redactor import Found, Redactor, count, marker, merge, replace
 
 Shape = Literal["log", "json-lines", "text"]
 #: Where one message ends and the next begins; a secret never reaches across.
@@ -73,7 +73,7 @@ def redact_file(redactor: Redactor, data: bytes, shape: Shape | None = None) -> 
     if shape == "log":
         view = _view_of(data)
         metadata = view.metadata
-        found = _merged([*found, *_seen_in(redactor, view)])
+        found = merge(sorted([*found, *_seen_in(redactor, view)]))
     if not found:
         return CleanFile(data, [], {})
     return CleanFile(_replace_around(data, found, metadata), _places(data, found), count(found))
@@ -181,16 +181,6 @@ def _replace_around(data: bytes, found: list[Found], metadata: list[tuple[int, i
         parts += (data[behind : secret.start], marker(secret.kind), *(data[start:end] for start, end in inside))
         behind = secret.end
     return b"".join((*parts, data[behind:]))
-
-
-def _merged(found: list[Found]) -> list[Found]:
-    kept: list[Found] = []
-    for secret in sorted(found):
-        if kept and secret.start < kept[-1].end:
-            kept[-1] = kept[-1]._replace(end=max(secret.end, kept[-1].end))
-        else:
-            kept.append(secret)
-    return kept
 
 
 def _redact_json_lines(redactor: Redactor, data: bytes, found: list[Found]) -> CleanFile:

@@ -3,7 +3,7 @@
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -77,13 +77,7 @@ class Redactor:
 
     def find(self, data: bytes) -> list[Found]:
         """The secrets in `data`, in order and without overlap."""
-        kept: list[Found] = []
-        for start, rank, end in sorted(self._spans(data)):
-            if kept and start < kept[-1].end:
-                kept[-1] = kept[-1]._replace(end=max(end, kept[-1].end))
-            else:
-                kept.append(Found(start, end, self.items[rank].kind))
-        return kept
+        return merge(Found(start, end, self.items[rank].kind) for start, rank, end in sorted(self._spans(data)))
 
     def redact_bytes(self, data: bytes) -> tuple[bytes, dict[str, int]]:
         """`data` with each secret replaced by its marker, and the count of each kind."""
@@ -157,6 +151,17 @@ class Redactor:
         for rank, other in self._others:
             for start, end in other.find(data):
                 yield rank, start, end
+
+
+def merge(found: Iterable[Found]) -> list[Found]:
+    """Spans in order of their first byte, those that overlap joined into one of the first one's kind."""
+    kept: list[Found] = []
+    for secret in found:
+        if kept and secret.start < kept[-1].end:
+            kept[-1] = kept[-1]._replace(end=max(secret.end, kept[-1].end))
+        else:
+            kept.append(secret)
+    return kept
 
 
 def replace(data: bytes, found: Sequence[Found]) -> bytes:

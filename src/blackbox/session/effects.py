@@ -11,6 +11,7 @@ from blackbox.session.calls import Call, Status
 from blackbox.session.lines import Lines
 from blackbox.syntax.kinds import Kind
 from blackbox.syntax.tokens import Value
+from blackbox.syntax.values import has_scheme
 
 
 class Plan:
@@ -171,13 +172,7 @@ _TOOLS = {
 _KEYS = ("file_path", "path", "notebook_path", "file", "filename", "files", "paths")
 #: These take patterns or folders by position, not files.
 _SEARCHES = frozenset({"grep", "rg", "glob", "search"})
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
 _TOOL_KINDS = (Kind.TOOL, Kind.MCP)
-
-
-def has_scheme(path: str) -> bool:
-    """Whether a name is a URL and no file of this machine."""
-    return _SCHEME.match(path) is not None
 
 
 def files_of(calls: Iterable[Call]) -> dict[str, TouchedFile]:

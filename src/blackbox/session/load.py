@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from blackbox.document.document import Document
-from blackbox.document.files import read_document
+from blackbox.document.files import read_document, resolve_beside
 from blackbox.document.line import Line
 from blackbox.errors import ReadError
 from blackbox.events import lifecycle
-from blackbox.session.effects import has_scheme
 from blackbox.session.lines import Lines
 from blackbox.session.session import Session
 from blackbox.session.subagents import Missing
+from blackbox.syntax.values import has_scheme
 
 #: How deep sub-agents of sub-agents are followed.
 MAX_DEPTH = 16
@@ -126,17 +126,7 @@ class _Loader:
 
     def _resolve(self, folder: Path, name: str) -> Path | str:
         """The file a log means by `name`, or why it is not followed."""
-        if has_scheme(name):
-            return "not a local file"
-        try:
-            path = (folder / name).resolve()
-            if not path.is_relative_to(self._root):
-                return "outside the folder of the log"
-            if path.exists() and not path.is_file():
-                return "not a regular file"
-        except (OSError, RuntimeError, ValueError) as error:
-            return f"not a usable path ({error})"
-        return path
+        return resolve_beside(folder, name, self._root)
 
 
 def _read(path: Path) -> _Part | str:

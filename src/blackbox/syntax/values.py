@@ -11,6 +11,7 @@ _DURATION = re.compile(
 _CLOCK = re.compile(r"(\d{1,4}):([0-5]\d):([0-5]\d)", re.ASCII)
 _ATTEMPT = re.compile(r"(\d{1,9})(?:/(\d{1,9}))?", re.ASCII)
 _MONEY = re.compile(r"-?\$?\d{1,15}(?:,\d{3})*(?:\.\d{1,15})?", re.ASCII)
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
 
 
 def integer(text: str | None) -> int | None:
@@ -60,3 +61,8 @@ def attempt(text: str | None) -> tuple[int, int | None] | None:
 def boolean(text: str | None) -> bool | None:
     """`true` and `false` as YAML and the logs write them."""
     return {"true": True, "yes": True, "false": False, "no": False}.get(text.lower()) if text else None
+
+
+def has_scheme(path: str) -> bool:
+    """Whether a name is a URL and no file of this machine."""
+    return _SCHEME.match(path) is not None

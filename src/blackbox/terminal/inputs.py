@@ -61,6 +61,18 @@ def _walk(folder: Path) -> Iterator[Path]:
         yield from (Path(directory, name) for name in names if name.endswith(EXTENSIONS))
 
 
+def check_target(names: list[str], *, write: bool, to: str | None, one_by_one: str) -> None:
+    """Refuse options of a command that changes logs, in place or into another file, if they contradict each other."""
+    if write and to is not None:
+        raise UsageError("--write and --output exclude each other", "choose one")
+    if to is not None and len(names) > 1:
+        raise UsageError(f"--output takes one log, {len(names)} were given", f"use --write, or {one_by_one}")
+    if to is not None and to != STDIN and Path(to).is_file():
+        raise UsageError(f"{to} is there already", "name a new file, or use --write to change a log in place")
+    if write and STDIN in names:
+        raise UsageError("standard input cannot be changed in place", "use --output FILE, or --output - for a pipe")
+
+
 def each_log(names: list[str], work: Callable[[str], None], *, as_json: bool) -> None:
     """Do the work for each log. One that cannot be read or written is told, and the others go on."""
     failed = False
