@@ -7,7 +7,8 @@ FUZZ_SECONDS ?= 600
 BIN := .venv/bin
 STAMP := .venv/.stamp
 # The rules of redaction are compiled into the recorder.
-RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) src/blackbox/redaction/rules.toml
+RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) src/blackbox/redaction/rules.toml \
+	$(wildcard src/blackbox/redaction/rulesets/*.toml)
 
 # rustup's own folder, for a shell that was opened before Rust was installed.
 export PATH := $(PATH):$(HOME)/.cargo/bin
@@ -31,8 +32,8 @@ $(STAMP): pyproject.toml setup.py constraints.txt Cargo.toml Cargo.lock $(RUST_S
 	@PYTHON='$(PYTHON)' bash tools/setup.sh
 	@printf '%s\n' '$(CURDIR)' > $@
 
-run: $(STAMP) ## Take the guided tour of a recorded twelve-hour session
-	@$(BIN)/blackbox tour
+run: $(STAMP) ## Record a small scripted agent, and show what was recorded
+	@$(BIN)/blackbird demo
 
 test: lint rust pytest ## Run every check that CI runs
 	@echo "make test: lint, Rust and Python checks all passed."
@@ -78,7 +79,7 @@ coverage: $(STAMP) ## Say which lines the tests do not reach
 
 wheel: $(STAMP) ## Build dist/*.tar.gz, and from it dist/*.whl
 	@rm -rf dist
-	@$(BIN)/python -m build --no-isolation
+	@CARGO_PROFILE_RELEASE_LTO=thin $(BIN)/python -m build --no-isolation
 
 clean: ## Remove all that the targets above have made
 	@rm -rf .venv target build dist src/*.egg-info .coverage .coverage.* .hypothesis

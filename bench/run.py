@@ -16,6 +16,8 @@ sys.path.insert(0, str(ROOT))
 SUBJECTS: dict[str, Callable[[Any, argparse.Namespace], Any]] = {
     "log": lambda module, options: module.measure(options.rounds, options.logs),
     "redaction": lambda module, options: module.measure(options.rounds, options.logs),
+    "recorder": lambda module, options: module.measure(options.rounds),
+    "seal": lambda module, options: module.measure(options.logs),
     "size": lambda module, options: module.measure(options.logs),
 }
 

@@ -58,7 +58,7 @@ def test_make_test_runs_every_check(tool: str) -> None:
 @pytest.mark.requirement("GROUND-04")
 def test_one_distribution_brings_both_packages_and_all_programs() -> None:
     scripts = {entry.name: entry.value for entry in importlib.metadata.distribution("blackbird").entry_points}
-    assert scripts == {"blackbox": "blackbox.cli.app:main", "blackbird": "blackbird.cli:main"}
+    assert scripts == {"blackbox": "blackbox.cli.app:main", "blackbird": "blackbird.cli.app:main"}
     programs = [Path(sys.executable).with_name(name) for name in (*scripts, "blackbird-recorder")]
     for program in programs:
         done = subprocess.run([program, "--version"], capture_output=True, text=True, check=True)

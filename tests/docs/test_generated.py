@@ -1,7 +1,7 @@
 """Generated pages are up to date, every command has one, and the JSON they document is the JSON that is printed."""
 
 import hashlib
-import importlib.util
+import importlib
 import json
 import re
 import subprocess
@@ -83,13 +83,11 @@ DIGITS = hashlib.sha256(LONG.encode()).hexdigest()
 
 
 @pytest.fixture(scope="module")
-def generate() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("docs_generate", ROOT / "docs" / "generate.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+def generate() -> Iterator[ModuleType]:
+    # As when it is run: its own folder comes first.
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(ROOT / "docs")
+        yield importlib.import_module("generate")
 
 
 def test_no_page_is_stale() -> None:
@@ -98,28 +96,53 @@ def test_no_page_is_stale() -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+def page_of(program: str, name: str) -> str:
+    folder = CLI if program == "blackbox" else CLI / program
+    return (folder / f"{name}.md").read_text(encoding="utf-8")
+
+
 @pytest.mark.requirement("CMD-09")
-def test_every_command_has_help_with_examples_and_a_page(generate: ModuleType) -> None:
-    commands = generate.commands()
-    assert set(commands) >= {"validate", "stats", "parse", "fix", "explain", "tour"}
-    assert generate.subcommands("blobs") == ["list", "verify", "extract", "gc"]
+@pytest.mark.parametrize(
+    ("program", "some", "group", "members"),
+    [
+        (
+            "blackbox",
+            {"validate", "stats", "parse", "fix", "explain", "tour"},
+            "blobs",
+            ["list", "verify", "extract", "gc"],
+        ),
+        (
+            "blackbird",
+            {"up", "down", "status", "env", "requests", "show", "trace", "config", "demo", "recorder-path"},
+            "trace",
+            ["status", "verify", "export", "clean", "pin", "unpin", "seal"],
+        ),
+    ],
+)
+def test_every_command_has_help_with_examples_and_a_page(
+    generate: ModuleType, program: str, some: set[str], group: str, members: list[str]
+) -> None:
+    commands = generate.commands(program)
+    assert set(commands) >= some
+    assert generate.subcommands(group, program) == members
     for name, summary in commands.items():
-        assert summary, f"`blackbox {name}` has no help"
-        page = (CLI / f"{name}.md").read_text(encoding="utf-8")
+        assert summary, f"`{program} {name}` has no help"
+        page = page_of(program, name)
         for heading in ("## Examples", "## Exit codes"):
-            assert heading in page, f"docs/cli/{name}.md has no `{heading}`"
-        group = [f"blackbox {name} {sub}" for sub in generate.subcommands(name)]
+            assert heading in page, f"the page of `{program} {name}` has no `{heading}`"
+        below = [f"{program} {name} {sub}" for sub in generate.subcommands(name, program)]
         with generate.scratch(""):
-            shown = {words: generate.run(f"{words} --help") for words in [f"blackbox {name}", *group]}
-        for words in group or shown:
-            assert "Examples:\n" in shown[words], f"the help of `{words}` has no Examples"
+            shown = {words: generate.run(f"{words} --help") for words in [f"{program} {name}", *below]}
+        for words in below or shown:
+            assert re.search("Examples?:\n", shown[words]), f"the help of `{words}` has no Examples"
         assert [words for words, text in shown.items() if text.strip() not in page] == []
 
 
 def test_every_option_named_json_is_documented(generate: ModuleType) -> None:
-    for name in generate.commands():
-        page = (CLI / f"{name}.md").read_text(encoding="utf-8")
-        assert ("--json" in page) == ("## JSON" in page), name
+    for program in ("blackbox", "blackbird"):
+        for name in generate.commands(program):
+            page = page_of(program, name)
+            assert ("--json" in page) == ("## JSON" in page), f"{program} {name}"
 
 
 # What the pages say about JSON
@@ -139,7 +162,7 @@ class Documented:
         self.events: dict[str, Shape] = {}
         self.comments: dict[str, Shape] = {}
         self.primitives: dict[str, Shape] = {}
-        for page in sorted(CLI.glob("*.md")):
+        for page in sorted([*CLI.glob("*.md"), *CLI.glob("blackbird/*.md")]):
             self._read(page.read_text(encoding="utf-8"))
 
     def _read(self, page: str) -> None:

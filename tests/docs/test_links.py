@@ -50,12 +50,19 @@ def anchors(page: Path) -> set[str]:
     return found
 
 
+def shown_in(page: Path) -> Path:
+    """The folder from which the links of a page are followed: of a part, the one that its page is written to."""
+    parts = ROOT / "docs" / "cli" / "_parts"
+    if not page.is_relative_to(parts):
+        return page.parent
+    if page.name in ("library.md", "rules.md", "settings.md"):
+        return ROOT / "docs"
+    return ROOT / "docs" / "cli" / page.parent.relative_to(parts)
+
+
 @pytest.mark.parametrize("page", PAGES, ids=[page.relative_to(ROOT).as_posix() for page in PAGES])
 def test_relative_links_lead_somewhere(page: Path) -> None:
-    # A part is shown in the folder above it.
-    base = page.parent.parent if page.parent.name == "_parts" else page.parent
-    if page.parent.name == "_parts" and page.name in ("library.md", "rules.md"):
-        base = base.parent
+    base = shown_in(page)
     text = _CODE.sub("", _FENCE.sub("", page.read_text(encoding="utf-8")))
     broken = []
     for target in _LINK.findall(text):

@@ -1,6 +1,7 @@
 //! What the command line asks for, decided without touching the outside world.
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 use clap::error::ErrorKind;
 use clap::{Args, Parser, Subcommand};
@@ -8,10 +9,10 @@ use wal::signature::FORMAT_VERSION;
 
 /// The Blackbird recorder.
 ///
-/// Recording is not part of this version: the program is installed so that the rest of Blackbird can find it and ask
-/// for its version. It can redact text as the recorder will.
+/// Forwards what agents say to their models, and what these answer, byte for byte, and keeps a redacted record of it.
+/// 'blackbird up' starts it with a configuration of its own.
 #[derive(Parser)]
-#[command(name = "blackbird-recorder", version = version())]
+#[command(name = "blackbird-recorder", version = version(), arg_required_else_help = false)]
 struct Arguments {
     #[command(subcommand)]
     action: Option<Action>,
@@ -19,7 +20,55 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Action {
+    Serve(Configured),
+    #[command(hide = true)]
+    Worker(Worker),
+    Maintain(Maintenance),
+    Dump(Dump),
     Redact(Redaction),
+}
+
+/// Listen, and record until told to stop (SIGTERM, or 'blackbird down').
+///
+/// Prints one line of JSON once it accepts connections; its log goes to standard error.
+#[derive(Args, Debug, PartialEq, Eq)]
+pub(crate) struct Configured {
+    /// The resolved configuration, as 'blackbird up' writes it
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: PathBuf,
+}
+
+/// The recorder behind a supervisor; the listening socket is its standard input.
+#[derive(Args, Debug, PartialEq, Eq)]
+pub(crate) struct Worker {
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: PathBuf,
+    #[arg(long, default_value_t = 0)]
+    pub(crate) restarts: u64,
+}
+
+/// Do what the control socket offers (seal, clean, pin, unpin, event, rotate) while no recorder runs.
+///
+/// Prints the answer as one line of JSON.
+#[derive(Args, Debug, PartialEq, Eq)]
+pub(crate) struct Maintenance {
+    /// The resolved configuration, as 'blackbird up' writes it
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: PathBuf,
+    /// What to do
+    #[arg(value_name = "OPERATION")]
+    pub(crate) operation: String,
+    /// Its arguments, a JSON object
+    #[arg(value_name = "JSON", default_value = "{}")]
+    pub(crate) arguments: String,
+}
+
+/// Print a segment or seal of a trace as lines of JSON: its records, its damage, its root.
+#[derive(Args, Debug, PartialEq, Eq)]
+pub(crate) struct Dump {
+    /// A file such as 00000001.wal or 00000001.seal
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
 }
 
 /// Copy standard input to standard output with its secrets replaced by markers.
@@ -43,6 +92,14 @@ pub(crate) struct Redaction {
 pub(crate) enum Answer {
     /// Print the text on standard output; exit code 0.
     Show(String),
+    /// Hold the socket and keep a recorder running.
+    Serve(Configured),
+    /// Be the recorder.
+    Work(Worker),
+    /// Look after the trace without a recorder.
+    Maintain(Maintenance),
+    /// Show a segment.
+    Dump(Dump),
     /// Redact standard input.
     Redact(Redaction),
     /// Print the one-sentence text on standard error; exit code 2.
@@ -52,14 +109,26 @@ pub(crate) enum Answer {
 /// Decide the answer to a command line, whose first word is the program's own name.
 pub(crate) fn interpret(words: impl IntoIterator<Item = OsString>) -> Answer {
     let reason = match Arguments::try_parse_from(words) {
-        Ok(Arguments { action: Some(Action::Redact(redaction)) }) => return Answer::Redact(redaction),
-        Ok(Arguments { action: None }) => "blackbird-recorder cannot record yet in this version".to_owned(),
+        Ok(Arguments { action: Some(action) }) => return action.into(),
+        Ok(Arguments { action: None }) => "nothing was asked for".to_owned(),
         Err(error) => match error.kind() {
             ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => return Answer::Show(error.to_string()),
             _ => first_sentence(&error),
         },
     };
     Answer::Refuse(refusal(&reason))
+}
+
+impl From<Action> for Answer {
+    fn from(action: Action) -> Self {
+        match action {
+            Action::Serve(configured) => Self::Serve(configured),
+            Action::Worker(worker) => Self::Work(worker),
+            Action::Maintain(maintenance) => Self::Maintain(maintenance),
+            Action::Dump(dump) => Self::Dump(dump),
+            Action::Redact(redaction) => Self::Redact(redaction),
+        }
+    }
 }
 
 /// The one sentence that a refused command line is answered with.
@@ -119,6 +188,14 @@ mod tests {
     }
 
     #[test]
+    fn serving_needs_a_configuration() {
+        let configured = Configured { config: "a.json".into() };
+        assert_eq!(answer(&["serve", "--config", "a.json"]), Answer::Serve(configured));
+        let Answer::Refuse(text) = answer(&["serve"]) else { panic!("serve without a configuration") };
+        assert_eq!(text.lines().count(), 1);
+    }
+
+    #[test]
     fn redact_takes_no_files() {
         let Answer::Refuse(text) = answer(&["redact", "file"]) else { panic!("a file was accepted") };
         assert!(text.contains("'file'"), "{text}");
@@ -128,7 +205,7 @@ mod tests {
     #[test]
     fn no_arguments_are_refused_in_one_line() {
         let Answer::Refuse(text) = answer(&[]) else { panic!("an empty command line was accepted") };
-        assert!(text.starts_with("blackbird-recorder cannot record yet"), "{text}");
+        assert!(text.starts_with("nothing was asked for"), "{text}");
         assert_eq!(text.lines().count(), 1);
     }
 

@@ -1,15 +1,39 @@
 //! `blackbird-recorder`: forwards model traffic unchanged and keeps a record of it.
 //!
+//! A request's way through: [`forwarding`] reads its head ([`http`]), lets it in, finds out where it goes and whose it is,
+//! connects and passes bytes both ways. What passed is told to [`recording`], which has it redacted and writes the
+//! trace. Nothing on that way waits for the disk unless it cannot keep up.
+//!
 //! - [`command`]: what the command line asks for, decided without touching the outside world.
-//! - [`redaction`]: copies a text with its secrets replaced by markers, and tells how many of each kind there were.
+//! - [`config`]: the resolved configuration.
+//! - [`serving`]: supervisor, recorder and control socket.
+//! - [`metrics`], [`log`]: what the recorder says of itself.
+//! - [`clock`], [`files`]: time and the home folder.
+//! - [`dump`], [`redaction`]: a segment shown, a text redacted.
 
+mod clock;
 mod command;
+mod config;
+mod dump;
+mod files;
+mod forwarding;
+mod http;
+mod log;
+mod metrics;
+mod recording;
 mod redaction;
+mod serving;
 
 use std::io::{self, Write};
+use std::path::Path;
 use std::process::ExitCode;
 
-use command::{Answer, Redaction};
+use command::{Answer, Maintenance, Redaction};
+use config::Config;
+use serving::stop::Phase;
+use serving::worker::{Backstage, WorkerError, while_doing};
+use serving::{supervisor, worker};
+use tokio::sync::watch;
 
 /// The exit code of a wrong command line.
 const USAGE: u8 = 2;
@@ -20,11 +44,46 @@ const ENVIRONMENT: u8 = 3;
 fn main() -> ExitCode {
     let (code, written) = match command::interpret(std::env::args_os()) {
         Answer::Show(text) => (0, io::stdout().write_all(text.as_bytes())),
+        Answer::Serve(asked) => outcome(serve(&asked.config)),
+        Answer::Work(asked) => outcome(
+            Config::load(&asked.config)
+                .map_err(Into::into)
+                .and_then(|config| worker::run(&config, asked.restarts)),
+        ),
+        Answer::Maintain(asked) => outcome(maintain(&asked)),
+        Answer::Dump(asked) => outcome(dump::run(&asked.file, &mut io::BufWriter::new(io::stdout().lock()))),
         Answer::Redact(request) => redact(&request),
         Answer::Refuse(text) => (USAGE, writeln!(io::stderr(), "{text}")),
     };
     // Nobody is left to tell when even the message cannot be written; the exit code still can.
     ExitCode::from(if written.is_ok() { code } else { ENVIRONMENT })
+}
+
+fn serve(path: &Path) -> Result<(), WorkerError> {
+    supervisor::run(&Config::load(path)?, path)
+}
+
+/// Say what went wrong in one sentence.
+fn outcome(result: Result<(), impl std::error::Error>) -> (u8, io::Result<()>) {
+    match result {
+        Ok(()) => (0, Ok(())),
+        Err(error) => (ENVIRONMENT, writeln!(io::stderr(), "{error}.")),
+    }
+}
+
+/// Do one operation of the control socket with the trace opened for this alone.
+fn maintain(asked: &Maintenance) -> Result<(), WorkerError> {
+    let config = Config::load(&asked.config)?;
+    let backstage = Backstage::open(&config, String::new(), watch::channel(Phase::Running).0, 0)?;
+    let mut order: serde_json::Value = serde_json::from_str(&asked.arguments).map_err(|error| {
+        WorkerError::Io { what: "the arguments are no JSON".to_owned(), error: error.into() }
+    })?;
+    order["op"] = serde_json::Value::from(asked.operation.as_str());
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().build().map_err(while_doing("cannot start"))?;
+    let answer = runtime.block_on(backstage.desk.perform(order.to_string().as_bytes()));
+    backstage.close();
+    writeln!(io::stdout(), "{answer}").map_err(while_doing("cannot print the answer"))
 }
 
 /// Redact standard input; returns the exit code, and whether the last word could be said.

@@ -20,6 +20,10 @@ impl Markers {
         Self(brackets.filter_map(|start| Some(start..start + marker_length(&data[start..])?)).collect())
     }
 
+    pub(crate) fn ranges(&self) -> impl Iterator<Item = &Range<usize>> {
+        self.0.iter()
+    }
+
     /// Whether a span overlaps a marker, ends where one begins, or begins where one ends.
     pub(crate) fn touch(&self, span: &Range<usize>) -> bool {
         let next = self.0.partition_point(|marker| marker.end < span.start);

@@ -3,10 +3,13 @@
 //! Patterns that could end inside of a character, match nothing or begin otherwise than with an anchor are refused.
 
 use regex::bytes::{Regex, RegexBuilder};
+use regex_automata::meta;
+use regex_automata::util::syntax;
 use regex_syntax::ParserBuilder;
 use regex_syntax::hir::{Class, Hir, HirKind};
 
 use crate::anchors::find_uncovered;
+use crate::following::Following;
 use crate::syntax::check_syntax;
 
 /// The most memory that one compiled pattern may take, in bytes.
@@ -14,9 +17,6 @@ const SIZE_LIMIT: usize = 8 << 20;
 
 /// How deep groups may stand in each other.
 const NEST_LIMIT: u32 = 32;
-
-/// The group that is hidden when a pattern has it.
-pub(crate) const SECRET: &str = "secret";
 
 /// Why a pattern is not part of the language.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -53,12 +53,32 @@ pub enum PatternError {
 }
 
 /// Compile a pattern for searching, every match of which begins with one of `anchors` if there are any.
-pub(crate) fn compile_anchored(pattern: &str, anchors: &[String], fold: bool) -> Result<Regex, PatternError> {
-    let regex = compile(pattern, fold)?;
+pub(crate) fn compile_anchored(
+    pattern: &str,
+    anchors: &[String],
+    fold: bool,
+) -> Result<meta::Regex, PatternError> {
+    check(pattern, fold)?;
+    let regex = build_search(pattern, fold)?;
     match find_uncovered(&parse(pattern, fold)?, anchors, fold) {
         Some(begun) if !anchors.is_empty() => Err(PatternError::Uncovered(begun.escape_ascii().to_string())),
         _ => Ok(regex),
     }
+}
+
+/// How long a match of a pattern can be, if that is bounded.
+pub(crate) fn longest(pattern: &str, fold: bool) -> Result<Option<usize>, PatternError> {
+    Ok(parse(pattern, fold)?.properties().maximum_len())
+}
+
+/// Each anchor of a pattern, with what can follow upon it.
+pub(crate) fn following(
+    pattern: &str,
+    anchors: &[String],
+    fold: bool,
+) -> Result<Vec<(String, Following)>, PatternError> {
+    let tree = parse(pattern, fold)?;
+    Ok(anchors.iter().map(|anchor| (anchor.clone(), Following::upon(anchor.as_bytes(), &tree))).collect())
 }
 
 /// Compile a pattern for searching.
@@ -95,6 +115,17 @@ fn build(pattern: &str, fold: bool) -> Result<Regex, PatternError> {
         .size_limit(SIZE_LIMIT)
         .nest_limit(NEST_LIMIT)
         .build()
+        .map_err(|error| PatternError::Syntax(last_line(&error.to_string())))
+}
+
+/// Compile a pattern that can be asked for a match at one place alone.
+fn build_search(pattern: &str, fold: bool) -> Result<meta::Regex, PatternError> {
+    meta::Builder::new()
+        .configure(meta::Config::new().utf8_empty(false).nfa_size_limit(Some(SIZE_LIMIT)))
+        .syntax(
+            syntax::Config::new().unicode(false).utf8(false).case_insensitive(fold).nest_limit(NEST_LIMIT),
+        )
+        .build(pattern)
         .map_err(|error| PatternError::Syntax(last_line(&error.to_string())))
 }
 

@@ -2,13 +2,15 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::ops::Range;
 
+use regex::bytes::Regex;
+
+use crate::finder::{Block, Finder, Match, Rule, Words};
 use crate::markers::{self, Markers};
-use crate::prefilter::{Anchors, Prefilter};
+use crate::prefilter::{Anchors, Place, Prefilter};
 use crate::rules::{Class, RuleFileError, Rules};
-
-/// The rules of the package, one file for both languages.
-const BUILTIN: &str = include_str!("../../../src/blackbox/redaction/rules.toml");
+use crate::rulesets::{NEWEST, UnknownName};
 
 /// How many secrets of each kind there were.
 pub type Counts<'a> = BTreeMap<&'a str, usize>;
@@ -24,24 +26,29 @@ pub struct Found<'a> {
     pub kind: &'a str,
 }
 
-/// A class or profile that the rule file does not have.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("there is no {what} {name:?} (there is {known})", known = .known.join(", "))]
-pub struct UnknownName {
-    /// `class` or `profile`.
-    pub what: &'static str,
-    /// What was asked for.
-    pub name: String,
-    /// What there is.
-    pub known: Vec<String>,
-}
-
 /// Finds and hides secrets by the rules that are on.
 pub struct Redactor {
-    rules: Rules,
+    pub(crate) rules: Rules,
+    pub(crate) version: String,
+    /// Secrets that stay, because the user said so.
+    pub(crate) allow: Option<Regex>,
     prefilter: Prefilter,
-    /// The entries that have no anchors, and so look at every text.
+    /// The entries that are on and have no anchors, and so look at every text.
     unanchored: Vec<usize>,
+}
+
+/// What one search has found, and room for the next one.
+#[derive(Default)]
+pub(crate) struct Search {
+    places: Vec<Place>,
+    /// For each entry where its search goes on.
+    resume: Vec<usize>,
+    spans: Vec<(Range<usize>, usize)>,
+    /// The secrets with the rank of the entry that names their kind, in order and without overlap.
+    pub(crate) secrets: Vec<(Range<usize>, usize)>,
+    /// What was matched to find a secret or to ignore one, from the first byte of an anchor on, in any order. What
+    /// more text can change reaches to the end of all texts.
+    pub(crate) extents: Vec<Range<usize>>,
 }
 
 impl Redactor {
@@ -51,7 +58,7 @@ impl Redactor {
     /// When that file is broken, which the tests of this crate rule out.
     #[must_use]
     pub fn builtin() -> Self {
-        Self::from_toml(BUILTIN, None).expect("the rules of the package are tested")
+        Self::from_toml(NEWEST, None).expect("the rules of the package are tested")
     }
 
     /// A rule file and, ranked behind it, the user's own rules.
@@ -60,22 +67,32 @@ impl Redactor {
     /// When a file cannot be read as redaction/1, or has an entry that breaks its rules.
     pub fn from_toml(builtin: &str, user: Option<&str>) -> Result<Self, RuleFileError> {
         let rules = Rules::read(builtin, user)?;
-        let anchors: Vec<Anchors> = rules
-            .entries
-            .iter()
-            .enumerate()
-            .map(|(owner, entry)| Anchors { owner, fold: entry.fold, literals: &entry.anchors })
-            .collect();
-        let prefilter = Prefilter::new(&anchors)?;
-        let unanchored =
-            (0..rules.entries.len()).filter(|&rank| rules.entries[rank].anchors.is_empty()).collect();
-        Ok(Self { rules, prefilter, unanchored })
+        let version = rules.version.clone();
+        let prefilter = Prefilter::new(std::iter::empty());
+        let mut redactor = Self { rules, version, allow: None, prefilter, unanchored: Vec::new() };
+        redactor.prepare();
+        Ok(redactor)
     }
 
-    /// The version of the rules, to be recorded beside what was redacted.
+    /// Look only for what is on.
+    pub(crate) fn prepare(&mut self) {
+        let rules = &self.rules;
+        let on = |&rank: &usize| rules.classes[rules.entries[rank].class].on;
+        let anchors = (0..rules.entries.len()).filter(on).map(|owner| {
+            let entry = &rules.entries[owner];
+            Anchors { owner, fold: entry.fold, literals: &entry.anchors }
+        });
+        self.prefilter = Prefilter::new(anchors);
+        self.unanchored = (0..rules.entries.len())
+            .filter(on)
+            .filter(|&rank| rules.entries[rank].anchors.is_empty())
+            .collect();
+    }
+
+    /// The version of the rules, to be recorded beside what was redacted; the user's own settings show in it.
     #[must_use]
     pub fn version(&self) -> &str {
-        &self.rules.version
+        &self.version
     }
 
     /// The classes, in the order of the file.
@@ -89,60 +106,114 @@ impl Redactor {
     /// # Errors
     /// When there is no class of that name.
     pub fn switch(&mut self, class: &str, on: bool) -> Result<(), UnknownName> {
-        if let Some(known) = self.rules.classes.iter_mut().find(|known| known.name == class) {
-            known.on = on;
-            return Ok(());
-        }
-        let known = self.rules.classes.iter().map(|known| known.name.clone()).collect();
-        Err(UnknownName { what: "class", name: class.to_owned(), known })
+        self.rules.switch(class, on)?;
+        self.prepare();
+        Ok(())
     }
 
-    /// Switch off what a use has no need of, such as `wire` for recorded traffic.
+    /// Switch on and off what a use has need of, such as `wire` for recorded traffic.
     ///
     /// # Errors
     /// When there is no profile of that name.
     pub fn apply_profile(&mut self, name: &str) -> Result<(), UnknownName> {
-        let Some(profile) = self.rules.profiles.iter().find(|profile| profile.name == name) else {
-            let known = self.rules.profiles.iter().map(|profile| profile.name.clone()).collect();
-            return Err(UnknownName { what: "profile", name: name.to_owned(), known });
-        };
+        let profile = self.rules.profile(name)?;
         for class in &mut self.rules.classes {
-            class.on &= !profile.off.contains(&class.name);
+            class.on = (class.on || profile.on.contains(&class.name)) && !profile.off.contains(&class.name);
         }
+        self.prepare();
         Ok(())
     }
 
     /// The secrets in `data`, in order and without overlap.
     #[must_use]
     pub fn find(&self, data: &[u8]) -> Vec<Found<'_>> {
-        let places = self.prefilter.first_places(data, self.rules.entries.len());
-        let anchored = places.iter().enumerate().filter_map(|(rank, place)| place.map(|place| (rank, place)));
-        let unanchored = self.unanchored.iter().map(|&rank| (rank, 0));
-        self.find_from(data, anchored.chain(unanchored))
+        let mut search = Search::default();
+        self.search(data, 0, &mut search);
+        let found = search.secrets.into_iter();
+        found.map(|(span, rank)| Found { start: span.start, end: span.end, kind: self.kind(rank) }).collect()
     }
 
-    /// What the entries of the given ranks find, each from its own place on.
-    fn find_from(&self, data: &[u8], places: impl Iterator<Item = (usize, usize)>) -> Vec<Found<'_>> {
-        let entries = &self.rules.entries;
-        let mut spans = Vec::new();
-        for (rank, from) in places {
-            if self.rules.classes[entries[rank].class].on {
-                spans.extend(entries[rank].finder.find(data, from).into_iter().map(|span| (span, rank)));
+    /// What the marker of an entry says.
+    pub(crate) fn kind(&self, rank: usize) -> &str {
+        &self.rules.entries[rank].kind
+    }
+
+    /// The entries for random words that are on.
+    pub(crate) fn words(&self) -> impl Iterator<Item = &Words> {
+        self.unanchored.iter().filter_map(|&rank| match &self.rules.entries[rank].finder {
+            Finder::Words(words) => Some(&**words),
+            _ => None,
+        })
+    }
+
+    /// Find all that begins at `from` or behind it; the bytes before are only looked back at.
+    pub(crate) fn search(&self, data: &[u8], from: usize, search: &mut Search) {
+        search.places.clear();
+        search.extents.clear();
+        search.spans.clear();
+        search.secrets.clear();
+        self.prefilter.find(data, from, &mut search.places);
+        if !search.places.is_empty() {
+            self.look_at_places(data, search);
+        }
+        for &rank in &self.unanchored {
+            self.look_everywhere(data, from, rank, search);
+        }
+        self.merge(data, search);
+    }
+
+    /// Ask each entry at each of its places.
+    fn look_at_places(&self, data: &[u8], search: &mut Search) {
+        search.resume.clear();
+        search.resume.resize(self.rules.entries.len(), 0);
+        let places = std::mem::take(&mut search.places);
+        for place in &places {
+            let rank = place.owner;
+            if place.start < search.resume[rank] {
+                continue;
+            }
+            match &self.rules.entries[rank].finder {
+                Finder::Rule(rule) if rule.is_stepwise() => {
+                    if let Some(found) = rule.find_at(data, place.start) {
+                        search.resume[rank] = found.whole.end;
+                        search.keep(found, rank);
+                    }
+                }
+                _ => {
+                    self.look_everywhere(data, place.start, rank, search);
+                    search.resume[rank] = usize::MAX;
+                }
             }
         }
-        if !spans.is_empty() {
-            let markers = Markers::in_text(data);
-            spans.retain(|(span, rank)| entries[*rank].finder.is_block() || !markers.touch(span));
+        search.places = places;
+    }
+
+    /// Ask an entry for all that it finds from `from` on.
+    fn look_everywhere(&self, data: &[u8], from: usize, rank: usize, search: &mut Search) {
+        match &self.rules.entries[rank].finder {
+            Finder::Rule(rule) => search.add_matches(rule, data, from, rank),
+            Finder::Block(block) => search.add_blocks(block, data, from, rank),
+            Finder::Words(words) => search.add_words(words, data, from, rank),
         }
-        spans.sort_by_key(|(span, rank)| (span.start, *rank));
-        let mut found: Vec<Found> = Vec::new();
-        for (span, rank) in spans {
-            match found.last_mut() {
-                Some(last) if span.start < last.end => last.end = last.end.max(span.end),
-                _ => found.push(Found { start: span.start, end: span.end, kind: &entries[rank].kind }),
+    }
+
+    /// Drop what is no secret after all, and join what overlaps.
+    fn merge(&self, data: &[u8], search: &mut Search) {
+        if search.spans.is_empty() {
+            return;
+        }
+        let markers = Markers::in_text(data);
+        search.spans.retain(|(span, rank)| {
+            (self.rules.entries[*rank].finder.is_block() || !markers.touch(span))
+                && !self.allow.as_ref().is_some_and(|allow| allow.is_match(&data[span.clone()]))
+        });
+        search.spans.sort_by_key(|(span, rank)| (span.start, *rank));
+        for (span, rank) in search.spans.drain(..) {
+            match search.secrets.last_mut() {
+                Some((last, _)) if span.start < last.end => last.end = last.end.max(span.end),
+                _ => search.secrets.push((span, rank)),
             }
         }
-        found
     }
 
     /// `data` with each secret replaced by its marker, and the count of each kind.
@@ -166,6 +237,41 @@ impl Redactor {
     }
 }
 
+impl Search {
+    fn keep(&mut self, found: Match, rank: usize) {
+        self.extents.push(found.whole);
+        if !found.ignored {
+            self.spans.push((found.secret, rank));
+        }
+    }
+
+    fn add_matches(&mut self, rule: &Rule, data: &[u8], from: usize, rank: usize) {
+        let mut at = from;
+        while let Some(found) = rule.find_from(data, at) {
+            at = found.whole.end;
+            self.keep(found, rank);
+        }
+    }
+
+    fn add_blocks(&mut self, block: &Block, data: &[u8], from: usize, rank: usize) {
+        let mut at = from;
+        while let Some(begun) = block.find_from(data, at) {
+            at = begun.end.unwrap_or(begun.begin.end);
+            self.extents.push(begun.begin.start..if begun.open { usize::MAX } else { at });
+            if begun.end.is_some() {
+                self.spans.push((begun.begin.start..at, rank));
+            }
+        }
+    }
+
+    fn add_words(&mut self, words: &Words, data: &[u8], from: usize, rank: usize) {
+        for word in words.find(data, from) {
+            self.extents.push(word.clone());
+            self.spans.push((word, rank));
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::LazyLock;
@@ -178,8 +284,12 @@ mod tests {
 
     /// The beginnings of secrets that the rules name, in odd case too.
     fn anchor() -> impl Strategy<Value = Vec<u8>> {
-        let all: Vec<String> =
-            REDACTOR.rules.entries.iter().flat_map(|entry| entry.anchors.clone()).collect();
+        let all: Vec<String> = REDACTOR
+            .rules
+            .entries
+            .iter()
+            .flat_map(|entry| entry.anchors.iter().map(|(text, _)| text.clone()))
+            .collect();
         (prop::sample::select(all), any::<u64>()).prop_map(|(anchor, flips)| {
             // Three of four anchors stay as they are.
             let flips = if flips % 4 == 0 { flips >> 2 } else { 0 };
@@ -210,8 +320,21 @@ mod tests {
 
         #[test]
         fn anchors_never_change_what_is_found(text in text()) {
-            let everywhere = (0..REDACTOR.rules.entries.len()).map(|rank| (rank, 0));
-            prop_assert_eq!(REDACTOR.find(&text), REDACTOR.find_from(&text, everywhere));
+            let mut quick = Search::default();
+            REDACTOR.search(&text, 0, &mut quick);
+            let mut slow = Search::default();
+            let on = |&rank: &usize| REDACTOR.rules.classes[REDACTOR.rules.entries[rank].class].on;
+            for rank in (0..REDACTOR.rules.entries.len()).filter(on) {
+                REDACTOR.look_everywhere(&text, 0, rank, &mut slow);
+            }
+            REDACTOR.merge(&text, &mut slow);
+            prop_assert_eq!(quick.secrets, slow.secrets);
+            let order = |extents: &[Range<usize>]| {
+                let mut pairs: Vec<_> = extents.iter().map(|extent| (extent.start, extent.end)).collect();
+                pairs.sort_unstable();
+                pairs
+            };
+            prop_assert_eq!(order(&quick.extents), order(&slow.extents));
         }
 
         #[test]
@@ -227,9 +350,12 @@ mod tests {
         fn nothing_that_a_rule_finds_stays(text in text()) {
             let found = REDACTOR.find(&text);
             let markers = Markers::in_text(&text);
-            for entry in &REDACTOR.rules.entries {
-                let spans = entry.finder.find(&text, 0);
-                for span in spans.into_iter().filter(|span| !markers.touch(span)) {
+            for rank in 0..REDACTOR.rules.entries.len() {
+                let mut alone = Search::default();
+                REDACTOR.look_everywhere(&text, 0, rank, &mut alone);
+                let on = REDACTOR.rules.classes[REDACTOR.rules.entries[rank].class].on;
+                let spans = alone.spans.into_iter().map(|(span, _)| span);
+                for span in spans.filter(|span| on && !markers.touch(span)) {
                     prop_assert!(found.iter().any(|secret| secret.start <= span.start && span.end <= secret.end));
                 }
             }
@@ -241,6 +367,29 @@ mod tests {
             let (twice, counts) = REDACTOR.redact(&once);
             prop_assert_eq!(once.escape_ascii().to_string(), twice.escape_ascii().to_string());
             prop_assert!(counts.is_empty());
+        }
+    }
+
+    /// Where an attempt at each place could run through all of a text, this would not end in time.
+    #[test]
+    fn repeated_beginnings_end_in_time() {
+        let anchors = REDACTOR
+            .rules
+            .entries
+            .iter()
+            .flat_map(|entry| entry.anchors.iter().map(|(text, _)| text.as_str()));
+        let nasty = [
+            "a:b",
+            "eyJhbGciOiJ9.",
+            "password>a",
+            "cookie: a=bbbbbbbb; ",
+            "machine a login b password ",
+            "PASSWORD=your",
+        ];
+        for piece in anchors.chain(nasty) {
+            let text = piece.repeat(20_000 / piece.len());
+            let (once, _) = REDACTOR.redact(text.as_bytes());
+            assert!(once.len() <= 20 * text.len(), "{piece}");
         }
     }
 }

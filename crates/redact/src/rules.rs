@@ -6,7 +6,12 @@ use serde::Deserialize;
 
 use crate::entropy;
 use crate::finder::{Block, Finder, Need, Rule, Words};
-use crate::patterns::{PatternError, compile, compile_anchored, compile_behind, compile_whole};
+use crate::following::Following;
+use crate::patterns::{
+    PatternError, compile, compile_anchored, compile_behind, compile_whole, following, longest,
+};
+use crate::rulesets::UnknownName;
+use crate::wire::Wire;
 
 /// The meaning of a rule file that this crate knows.
 const FORMAT: &str = "redaction/1";
@@ -37,9 +42,6 @@ pub enum RuleFileError {
         /// What is wrong with it.
         problem: EntryProblem,
     },
-    /// There are more anchors than fit into memory.
-    #[error("the anchors of all rules together are too large: {0}")]
-    Anchors(#[from] aho_corasick::BuildError),
 }
 
 /// What is wrong with one entry of a rule file.
@@ -82,11 +84,14 @@ pub struct Class {
     pub help: String,
 }
 
-/// Classes that are off for one use.
-#[derive(Deserialize)]
+/// Classes that are on and off for one use.
+#[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Profile {
     pub(crate) name: String,
+    #[serde(default)]
+    pub(crate) on: Vec<String>,
+    #[serde(default)]
     pub(crate) off: Vec<String>,
 }
 
@@ -95,7 +100,8 @@ pub(crate) struct Entry {
     /// The place of its class among all.
     pub(crate) class: usize,
     pub(crate) kind: String,
-    pub(crate) anchors: Vec<String>,
+    /// What every match begins with, each with the bytes that can follow upon it; nothing if that is not known.
+    pub(crate) anchors: Vec<(String, Following)>,
     pub(crate) fold: bool,
     pub(crate) finder: Finder,
 }
@@ -120,6 +126,9 @@ impl Rules {
         }
         rules.version = file.version.clone().ok_or(RuleFileError::NoVersion)?;
         rules.add(file)?;
+        for entry in &mut rules.entries {
+            entry.finder.trust();
+        }
         if let Some(user) = user {
             let file: UserFile = toml::from_str(user)?;
             let class =
@@ -127,6 +136,21 @@ impl Rules {
             rules.add(File { class: vec![class], rule: file.rule, ..File::default() })?;
         }
         Ok(rules)
+    }
+
+    /// Switch a class on or off.
+    pub(crate) fn switch(&mut self, name: &str, on: bool) -> Result<(), UnknownName> {
+        if let Some(class) = self.classes.iter_mut().find(|class| class.name == name) {
+            class.on = on;
+            return Ok(());
+        }
+        Err(UnknownName::new("class", name, self.classes.iter().map(|class| class.name.as_str())))
+    }
+
+    pub(crate) fn profile(&self, name: &str) -> Result<Profile, UnknownName> {
+        let known = || self.profiles.iter().map(|profile| profile.name.as_str());
+        let found = self.profiles.iter().find(|profile| profile.name == name).cloned();
+        found.ok_or_else(|| UnknownName::new("profile", name, known()))
     }
 
     /// Rank the entries of a file behind those that are there.
@@ -137,7 +161,7 @@ impl Rules {
             self.classes.push(class);
         }
         for profile in file.profile {
-            for class in &profile.off {
+            for class in profile.on.iter().chain(&profile.off) {
                 named(&profile.name, self.class(class))?;
             }
             self.profiles.push(profile);
@@ -161,7 +185,7 @@ impl Rules {
         self.entries.push(Entry {
             class,
             kind: rule.kind.clone(),
-            anchors: rule.anchors.clone(),
+            anchors: following(&rule.pattern, &rule.anchors, rule.fold).map_err(in_key("pattern"))?,
             fold: rule.fold,
             finder,
         });
@@ -175,7 +199,7 @@ impl Rules {
         self.entries.push(Entry {
             class,
             kind: block.kind.clone(),
-            anchors: block.anchors.clone(),
+            anchors: following(&block.begin, &block.anchors, false).map_err(in_key("begin"))?,
             fold: false,
             finder,
         });
@@ -212,6 +236,12 @@ impl Rules {
     }
 }
 
+/// The table `[wire]` of a rule file.
+pub(crate) fn read_wire(text: &str) -> Result<Wire, RuleFileError> {
+    let file: File = toml::from_str(text)?;
+    Ok(file.wire)
+}
+
 fn check_anchors(anchors: &[String], fold: bool) -> Result<(), EntryProblem> {
     if anchors.iter().any(String::is_empty) {
         return Err(EntryProblem::Literal("an anchor is empty"));
@@ -242,6 +272,7 @@ struct File {
     rule: Vec<RuleEntry>,
     block: Vec<BlockEntry>,
     entropy: Vec<EntropyEntry>,
+    wire: Wire,
 }
 
 /// The rules that a user adds.
@@ -273,10 +304,10 @@ fn user_class() -> String {
 
 impl RuleEntry {
     fn compile(&self) -> Result<Finder, EntryProblem> {
-        Ok(Finder::Rule(Rule {
-            pattern: compile_anchored(&self.pattern, &self.anchors, self.fold).map_err(in_key("pattern"))?,
-            ignore: compile_whole(&self.ignore).map_err(in_key("ignore"))?,
-        }))
+        let pattern = compile_anchored(&self.pattern, &self.anchors, self.fold).map_err(in_key("pattern"))?;
+        let ignore = compile_whole(&self.ignore).map_err(in_key("ignore"))?;
+        let longest = longest(&self.pattern, self.fold).map_err(in_key("pattern"))?;
+        Ok(Finder::Rule(Rule::new(pattern, ignore, longest)))
     }
 }
 

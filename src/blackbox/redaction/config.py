@@ -1,5 +1,6 @@
 """The only module here that reads the user's configuration."""
 
+import difflib
 import functools
 import os
 import tomllib
@@ -11,7 +12,7 @@ import platformdirs
 
 from blackbox.errors import ReadError, UsageError
 from blackbox.redaction.redactor import Redactor
-from blackbox.redaction.rules import built_in, check_whole, read_user_rules
+from blackbox.redaction.rules import RuleSet, built_in, check_whole, read_user_rules, ruleset_versions
 
 _REMEDY = "docs/formats/redaction-1.md describes the table [redaction]"
 
@@ -23,6 +24,11 @@ class _Settings(msgspec.Struct, forbid_unknown_fields=True):
     off: list[str] = []
     allow: list[str] = []
     rule: Any = []
+    ruleset_version: str | None = None
+    # The recorder alone reads these; they are no mistake here.
+    keep_undecodable: Any = None
+    decode_memory: Any = None
+    decoded_limit: Any = None
 
 
 @functools.cache
@@ -51,16 +57,18 @@ def read_redactor(path: Path) -> Redactor:
         table = tomllib.loads(text).get("redaction", {})
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"{path}: no TOML: {error}", "mend the file") from error
-    return _redactor(table, str(path))
+    return build_redactor(table, str(path))
 
 
-def _redactor(table: Any, source: str) -> Redactor:
+def build_redactor(table: Any, source: str) -> Redactor:
+    """The redactor that a table `[redaction]` asks for; `source` is where the table comes from."""
     try:
         settings = msgspec.convert(table, _Settings)
     except msgspec.ValidationError as error:
         raise UsageError(f"{source}: [redaction]: {error}", _REMEDY) from error
-    rules = read_user_rules(settings.rule, source)
-    known = {entry.name for entry in built_in().classes} | {rule.class_name for rule in rules}
+    rule_set = _pinned(settings.ruleset_version, source)
+    rules = read_user_rules(settings.rule, source, rule_set)
+    known = {entry.name for entry in rule_set.classes} | {rule.class_name for rule in rules}
     for name in (*settings.on, *settings.off):
         if name not in known:
             raise UsageError(
@@ -68,4 +76,17 @@ def _redactor(table: Any, source: str) -> Redactor:
             )
     for number, pattern in enumerate(settings.allow, start=1):
         check_whole(pattern, f"{source}: [redaction]: `allow` number {number}")
-    return Redactor(on=settings.on, off=settings.off, more=rules, allow=tuple(settings.allow))
+    return Redactor(rule_set, on=settings.on, off=settings.off, more=rules, allow=tuple(settings.allow))
+
+
+def _pinned(version: str | None, source: str) -> RuleSet:
+    """The rules of the version that the configuration asks for, else the newest."""
+    try:
+        return built_in(version)
+    except KeyError:
+        known = ruleset_versions()
+        near = difflib.get_close_matches(str(version), known, n=1)
+        hint = f"did you mean {near[0]}? " if near else ""
+        raise UsageError(
+            f"{source}: [redaction]: there is no rule set `{version}`", f"{hint}there is {', '.join(known)}"
+        ) from None

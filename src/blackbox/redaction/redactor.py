@@ -43,6 +43,7 @@ class Redactor:
     ) -> None:
         """`on` and `off` switch classes, `more` are the user's rules, `allow` are patterns of secrets to keep."""
         self._rules = rules or built_in()
+        self._on, self._off = frozenset(on), frozenset(off)
         self._more, self._allow = more, allow
         #: The classes as they are switched.
         self.classes = tuple(
@@ -67,13 +68,17 @@ class Redactor:
 
     def without(self, off: Collection[str]) -> "Redactor":
         """The same redactor with some classes switched off."""
-        on = [entry.name for entry in self.classes if entry.on]
-        silent = [entry.name for entry in self.classes if not entry.on]
-        return Redactor(self._rules, on=on, off=[*silent, *off], more=self._more, allow=self._allow)
+        return self._switched((), off)
 
     def for_profile(self, name: str) -> "Redactor":
-        """The same redactor for one use, which the rule file names."""
-        return self.without(next(profile.off for profile in self._rules.profiles if profile.name == name))
+        """The same redactor for one use, which the rule file names. What was switched off before stays off."""
+        profile = next(profile for profile in self._rules.profiles if profile.name == name)
+        return self._switched(profile.on, profile.off)
+
+    def _switched(self, on: Collection[str], off: Collection[str]) -> "Redactor":
+        return Redactor(
+            self._rules, on=self._on.union(on), off=self._off.union(off), more=self._more, allow=self._allow
+        )
 
     def find(self, data: bytes) -> list[Found]:
         """The secrets in `data`, in order and without overlap."""

@@ -15,6 +15,7 @@ from blackbox.redaction.patterns import PatternError, behind_anchors, check
 FORMAT = "redaction/1"
 #: The class of a rule in the user's configuration that names none.
 USER_CLASS = "user"
+_FOLDER = importlib.resources.files("blackbox.redaction")
 _KIND = re.compile("[a-z][a-z0-9_]*")
 _NEEDS = {"upper", "lower", "digit"}
 _T = TypeVar("_T")
@@ -71,10 +72,19 @@ class RuleClass(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The classes that are off for one use."""
+    """The classes that are on and off for one use."""
 
     name: str
-    off: tuple[str, ...]
+    on: tuple[str, ...] = ()
+    off: tuple[str, ...] = ()
+
+
+class Wire(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What is hidden by where it stands in HTTP: names of header fields, ends of such names, and query parameters."""
+
+    headers: tuple[str, ...] = ()
+    endings: tuple[str, ...] = ()
+    query: tuple[str, ...] = ()
 
 
 class RuleSet(msgspec.Struct, frozen=True):
@@ -84,13 +94,30 @@ class RuleSet(msgspec.Struct, frozen=True):
     classes: tuple[RuleClass, ...]
     profiles: tuple[Profile, ...]
     items: tuple[Item, ...]
+    wire: Wire = Wire()
 
 
 @functools.cache
-def built_in() -> RuleSet:
-    """The rules of the package. The tests check them, so that no start of a program has to."""
-    text = importlib.resources.files("blackbox.redaction").joinpath("rules.toml").read_text(encoding="utf-8")
-    return read_rules(text, "rules.toml", trusted=True)
+def built_in(version: str | None = None) -> RuleSet:
+    """The rules of the package, the newest or a pinned version of them; an unknown version is a KeyError.
+
+    The tests check them, so that no start of a program has to.
+    """
+    if version is None:
+        return read_rules(_FOLDER.joinpath("rules.toml").read_text(encoding="utf-8"), "rules.toml", trusted=True)
+    if version == built_in().version:
+        return built_in()
+    if version not in ruleset_versions():
+        raise KeyError(version)
+    name = f"{version}.toml"
+    return read_rules(_FOLDER.joinpath("rulesets", name).read_text(encoding="utf-8"), name, trusted=True)
+
+
+@functools.cache
+def ruleset_versions() -> tuple[str, ...]:
+    """The versions of the rules that a configuration can pin, the newest last."""
+    older = [file.name.removesuffix(".toml") for file in _FOLDER.joinpath("rulesets").iterdir()]
+    return (*sorted(older, key=lambda version: [int(part) for part in version.split(".")]), built_in().version)
 
 
 def read_rules(text: str, source: str, *, trusted: bool = False) -> RuleSet:
@@ -99,7 +126,7 @@ def read_rules(text: str, source: str, *, trusted: bool = False) -> RuleSet:
         table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"{source}: no TOML: {error}", "mend the file") from error
-    unknown = sorted(set(table) - {"format", "version", "class", "profile", "block", "rule", "entropy"})
+    unknown = sorted(set(table) - {"format", "version", "class", "profile", "block", "rule", "entropy", "wire"})
     if unknown:
         raise UsageError(f"{source}: unknown key `{unknown[0]}`", _REMEDY)
     if table.get("format") != FORMAT:
@@ -115,25 +142,27 @@ def read_rules(text: str, source: str, *, trusted: bool = False) -> RuleSet:
             *_read_all(table.get("rule", ()), Rule, source),
             *_read_all(table.get("entropy", ()), Entropy, source),
         ),
+        wire=_convert(table.get("wire", {}), Wire, f"{source}: [wire]"),
     )
     if not trusted:
         known = {entry.name for entry in rules.classes}
         _check_all(rules.items, known, source, taken=())
         for profile in rules.profiles:
-            if not known.issuperset(profile.off):
-                raise UsageError(f"{source}: profile {profile.name} switches off a class that is not there", _REMEDY)
+            if not known.issuperset((*profile.on, *profile.off)):
+                raise UsageError(f"{source}: profile {profile.name} switches a class that is not there", _REMEDY)
     return rules
 
 
-def read_user_rules(entries: Any, source: str) -> tuple[Rule, ...]:
-    """The `[[redaction.rule]]` tables of a configuration file."""
+def read_user_rules(entries: Any, source: str, behind: RuleSet | None = None) -> tuple[Rule, ...]:
+    """The `[[redaction.rule]]` tables of a configuration file, ranked behind the rules of the package."""
+    behind = behind or built_in()
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
         raise UsageError(
             f"{source}: `redaction.rule` is no list of tables", "write [[redaction.rule]] above each rule"
         )
     rules = _read_all([{"class": USER_CLASS, **entry} for entry in entries], Rule, source)
-    known = {entry.name for entry in built_in().classes} | {USER_CLASS}
-    _check_all(rules, known, source, taken=[item.id for item in built_in().items])
+    known = {entry.name for entry in behind.classes} | {USER_CLASS}
+    _check_all(rules, known, source, taken=[item.id for item in behind.items])
     return rules
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from blackbird import recorder
+from blackbird.recorder import program
 from blackbox.redaction.finders import EntropyFinder
 from blackbox.redaction.redactor import Redactor
 from blackbox.redaction.rules import Entropy, built_in
@@ -22,7 +22,7 @@ _ESCAPES = {r"\n": "\n", r"\r": "\r", r"\t": "\t", "\\\\": "\\"}
 
 def in_rust(data: bytes, *options: str) -> tuple[bytes, str]:
     """What the installed recorder makes of `data`, and what it says of it."""
-    done = subprocess.run([recorder.find(), "redact", *options], input=data, capture_output=True, check=True)
+    done = subprocess.run([program.find(), "redact", *options], input=data, capture_output=True, check=True)
     return done.stdout, done.stderr.decode()
 
 

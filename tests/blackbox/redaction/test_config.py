@@ -47,6 +47,21 @@ def test_a_user_switches_extends_and_allows(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.requirement("REDACT-04")
+def test_a_user_pins_a_version_of_the_rules(tmp_path: Path) -> None:
+    redactor = read_redactor(write(tmp_path, "[redaction]\nruleset_version = '2026.11.2'\n"))
+    assert redactor.version == "2026.11.2"
+    assert redactor.redact("password=hunter2").text == "password=[redacted:password]"
+
+
+def test_an_unknown_version_is_told_with_what_there_is(tmp_path: Path) -> None:
+    path = write(tmp_path, "[redaction]\nruleset_version = '2026.11.22'\n")
+    with pytest.raises(UsageError) as caught:
+        read_redactor(path)
+    assert str(caught.value).startswith(f"{path}: [redaction]: there is no rule set `2026.11.22`")
+    assert caught.value.remedy == "did you mean 2026.11.2? there is 2026.11.2, 2026.11.3"
+
+
 def test_loaded_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BLACKBIRD_HOME", str(tmp_path))
     load_redactor.cache_clear()

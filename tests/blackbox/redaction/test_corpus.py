@@ -12,7 +12,7 @@ from tests.blackbox.redaction.corpus import Case, read_corpus
 CASES = read_corpus()
 SECRETS = [case for case in CASES if case.kinds]
 LOOK_ALIKES = [case for case in CASES if not case.kinds]
-REDACTOR = Redactor()
+REDACTOR = Redactor(on=["identity"])
 
 
 def _name(case: Case) -> str:

@@ -98,15 +98,22 @@ def test_classes_are_switched() -> None:
     text = f"{KEY} password=hunter2"
     assert Redactor(off=["keys"]).redact(text).text == f"{KEY} password=[redacted:password]"
     assert REDACTOR.without(["assignments"]).redact(text).text == "[redacted:github_token] password=hunter2"
-    assert [entry.name for entry in Redactor(off=["keys"]).classes if not entry.on] == ["keys"]
+    assert [entry.name for entry in Redactor(off=["keys"]).classes if not entry.on] == ["keys", "identity"]
 
 
 def test_the_wire_has_no_entropy() -> None:
     wire = REDACTOR.for_profile("wire")
     assert [entry.name for entry in wire.classes if not entry.on] == ["entropy"]
+    assert wire.redact('{"device_id":"0a1b2c3d"}').text == '{"device_id":"[redacted:device_id]"}'
     word = "Zk9aXw3Qr7Lm2Tn8Vb4Hc6Jd1Pf5Gs0Ue"
     assert REDACTOR.redact(f"it is {word}").text == "it is [redacted:high_entropy]"
     assert wire.redact(f"it is {word}").text == f"it is {word}"
+
+
+def test_neither_the_user_nor_a_profile_switches_on_what_the_other_has_off() -> None:
+    wire = Redactor(on=["entropy"], off=["identity"]).for_profile("wire")
+    assert [entry.name for entry in wire.classes if not entry.on] == ["entropy", "identity"]
+    assert Redactor(on=["identity"]).redact('"deviceId": "0a1b2c3d"').text == '"deviceId": "[redacted:device_id]"'
 
 
 @pytest.mark.requirement("REDACT-04")

@@ -1,11 +1,21 @@
 """The rule file and the user's rules: what is read, and what is refused with which words."""
 
 import importlib.resources
+from hashlib import sha256
 
 import pytest
 
 from blackbox.errors import UsageError
-from blackbox.redaction.rules import Block, Entropy, Rule, built_in, read_rules, read_user_rules
+from blackbox.redaction.rules import (
+    Block,
+    Entropy,
+    Profile,
+    Rule,
+    built_in,
+    read_rules,
+    read_user_rules,
+    ruleset_versions,
+)
 
 FILE = importlib.resources.files("blackbox.redaction").joinpath("rules.toml").read_text(encoding="utf-8")
 HEAD = 'format = "redaction/1"\nversion = "1"\n[[class]]\nname = "keys"\non = true\nhelp = "Keys."\n'
@@ -20,7 +30,7 @@ def test_the_built_in_file_keeps_its_own_rules() -> None:
 @pytest.mark.requirement("REDACT-04")
 def test_the_file_has_a_version_and_classes() -> None:
     rules = built_in()
-    assert rules.version == "2026.11.2"
+    assert rules.version == "2026.11.3"
     assert [entry.name for entry in rules.classes] == [
         "pem",
         "keys",
@@ -29,9 +39,31 @@ def test_the_file_has_a_version_and_classes() -> None:
         "headers",
         "assignments",
         "entropy",
+        "identity",
     ]
     assert {item.class_name for item in rules.items} == {entry.name for entry in rules.classes}
-    assert [(profile.name, profile.off) for profile in rules.profiles] == [("wire", ("entropy",))]
+    assert rules.profiles == (Profile("wire", on=("identity",), off=("entropy",)),)
+    assert [entry.name for entry in rules.classes if not entry.on] == ["identity"]
+
+
+@pytest.mark.requirement("REDACT-04")
+def test_older_versions_stay_as_they_were() -> None:
+    assert ruleset_versions() == ("2026.11.2", "2026.11.3")
+    for version in ruleset_versions():
+        assert built_in(version).version == version
+    text = importlib.resources.files("blackbox.redaction").joinpath("rulesets", "2026.11.2.toml").read_text("utf-8")
+    assert read_rules(text, "2026.11.2.toml") == built_in("2026.11.2")
+    assert sha256(text.encode()).hexdigest() == "13e2911d93df186c2fb02608dfd4e7ee3941c8e2c3017ca8c3740fd6b8e06303"
+    with pytest.raises(KeyError):
+        built_in("2026.11.1")
+
+
+def test_what_stands_where_on_the_wire_is_told_in_lower_case() -> None:
+    wire = built_in().wire
+    names = (*wire.headers, *wire.endings, *wire.query)
+    assert [name for name in names if name != name.lower()] == []
+    assert {"authorization", "x-api-key", "cookie", "chatgpt-account-id"} <= set(wire.headers)
+    assert {"key", "access_token", "code"} <= set(wire.query)
 
 
 def test_blocks_rank_before_rules_and_entropy_last() -> None:
@@ -59,7 +91,9 @@ def test_every_rule_has_anchors() -> None:
         (HEAD + RULE + 'anchors = [""]', "f.toml: rule `one`: `pattern`: an anchor is empty or not ASCII"),
         (HEAD + RULE + 'fold = true\nanchors = ["one_", "ONE"]', "f.toml: rule `one`: an anchor has upper case"),
         (HEAD + RULE + 'ignore = ["a**"]', "f.toml: rule `one`: `ignore`: a repeat of a repeat"),
-        (HEAD + '[[profile]]\nname = "p"\noff = ["x"]', "f.toml: profile p switches off a class that is not there"),
+        (HEAD + '[[profile]]\nname = "p"\noff = ["x"]', "f.toml: profile p switches a class that is not there"),
+        (HEAD + '[[profile]]\nname = "p"\non = ["x"]', "f.toml: profile p switches a class that is not there"),
+        (HEAD + "[wire]\ncolour = []", "f.toml: [wire]: Object contains unknown field `colour`"),
     ],
 )  # fmt: skip
 def test_mistakes_are_named(text: str, message: str) -> None:

@@ -1,0 +1,11 @@
+//! From what passed to the trace, out of the way of what passes.
+//!
+//! - [`intake`]: the queue, bounded by bytes.
+//! - [`desk`]: the thread that owns the trace.
+//! - [`orders`]: what can be asked of it.
+//! - [`upkeep`]: the thread that seals and removes old segments.
+
+pub(crate) mod desk;
+pub(crate) mod intake;
+pub(crate) mod orders;
+pub(crate) mod upkeep;

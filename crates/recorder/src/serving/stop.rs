@@ -1,0 +1,38 @@
+//! How a recorder ends: first nothing new is begun, later nothing is waited for.
+
+use tokio::sync::watch;
+
+/// How far the end has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Phase {
+    Running,
+    /// What is under way may finish.
+    Draining,
+    /// Everything ends now.
+    Now,
+}
+
+/// Tells when the end begins.
+#[derive(Debug, Clone)]
+pub(crate) struct Stop(pub(crate) watch::Receiver<Phase>);
+
+impl Stop {
+    pub(crate) fn is_draining(&self) -> bool {
+        *self.0.borrow() >= Phase::Draining
+    }
+
+    /// Waits until nothing new is to be begun.
+    pub(crate) async fn draining(&mut self) {
+        self.reached(Phase::Draining).await;
+    }
+
+    /// Waits until everything is to end.
+    pub(crate) async fn now(&mut self) {
+        self.reached(Phase::Now).await;
+    }
+
+    async fn reached(&mut self, phase: Phase) {
+        // Without a sender nobody is left who could wait for us.
+        let _ = self.0.wait_for(|now| *now >= phase).await;
+    }
+}

@@ -1,0 +1,1 @@
+"""What the generated pages are made of; docs/generate.py puts them together."""

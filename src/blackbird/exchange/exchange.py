@@ -1,0 +1,143 @@
+"""One request and what came back: what is known of it, as values."""
+
+import enum
+
+import msgspec
+
+from blackbird.trace.records import Direction
+
+
+class State(enum.StrEnum):
+    """How far an exchange came."""
+
+    COMPLETE = "complete"
+    ACTIVE = "active"
+    INTERRUPTED = "interrupted"
+    ERROR = "error"
+
+
+class Chunk(msgspec.Struct, frozen=True):
+    """A piece of a body, and when it arrived; `data` is left out where bodies were not asked for."""
+
+    at_us: int
+    length: int
+    data: bytes | None
+
+
+class Body(msgspec.Struct, frozen=True):
+    """A body: what passed (`wire`, known once the exchange is over) and what of it is recorded."""
+
+    chunks: list[Chunk] = []
+    wire: int | None = None
+    decoded: int | None = None
+    encoding: str | None = None
+    complete: bool = False
+    redactions: dict[str, int] = {}
+
+    @property
+    def stored(self) -> int:
+        """How many bytes are in records."""
+        return sum(chunk.length for chunk in self.chunks)
+
+    @property
+    def size(self) -> int:
+        """How many bytes passed; as long as that is not known, how many are recorded."""
+        return self.stored if self.wire is None else self.wire
+
+    @property
+    def data(self) -> bytes:
+        """What is recorded, as one."""
+        return b"".join(chunk.data or b"" for chunk in self.chunks)
+
+
+class Head(msgspec.Struct, frozen=True):
+    """The head of a response."""
+
+    status: int | None
+    reason: str
+    version: str
+    headers: list[tuple[str, str]]
+
+
+class Timings(msgspec.Struct, frozen=True):
+    """Microseconds since the first byte of the request arrived; what was not reached is missing."""
+
+    connected_us: int | None = None
+    request_sent_us: int | None = None
+    first_byte_us: int | None = None
+    total_us: int | None = None
+
+
+class Fault(msgspec.Struct, frozen=True):
+    """Why an exchange ended before its time."""
+
+    where: str | None
+    code: str
+    message: str
+
+
+class Gap(msgspec.Struct, frozen=True):
+    """What of it is missing, and why."""
+
+    reason: str
+    direction: str | None
+    bytes: int
+    records: int
+
+
+class Source(msgspec.Struct, frozen=True):
+    """A segment that has records of it."""
+
+    number: int
+    id: str
+
+
+class Provenance(msgspec.Struct, frozen=True):
+    """Where in the trace it stands."""
+
+    segments: list[Source]
+    first_sequence: int
+    last_sequence: int
+
+
+class Exchange(msgspec.Struct, frozen=True):
+    """One request and what came back."""
+
+    request_id: str
+    state: State
+    provenance: Provenance
+    session: str | None = None
+    task: str | None = None
+    run: str | None = None
+    attribution: str | None = None
+    method: str | None = None
+    path: str | None = None
+    version: str | None = None
+    headers: list[tuple[str, str]] = []
+    upstream: str | None = None
+    url: str | None = None
+    mode: str | None = None
+    policy: str | None = None
+    started: str | None = None
+    started_ns: int | None = None
+    response: Head | None = None
+    interim: list[Head] = []
+    request_body: Body = Body()
+    response_body: Body = Body()
+    timings: Timings = Timings()
+    error: Fault | None = None
+    gaps: list[Gap] = []
+
+    @property
+    def status(self) -> int | None:
+        """The status of the response, once it is there."""
+        return self.response.status if self.response is not None else None
+
+    @property
+    def complete(self) -> bool:
+        """Whether all of both bodies passed."""
+        return self.state is State.COMPLETE and self.request_body.complete and self.response_body.complete
+
+    def body(self, direction: Direction) -> Body:
+        """The body that went this way."""
+        return self.request_body if direction is Direction.REQUEST else self.response_body

@@ -1,0 +1,140 @@
+"""OpenAI Responses, as JSON or as server-sent events."""
+
+import itertools
+from collections.abc import Iterator
+from typing import Any
+
+from blackbird.provider.dialects.reply import CREATED, SSE, Ask, Reply, compact, sse, whole
+from blackbird.provider.script import Prompt, Turn, count_tokens, flat_text, next_turn, pieces
+from blackbird.provider.tools import Tool
+
+#: What an item lacks when a stream first names it.
+_HOLLOW: dict[str, dict[str, Any]] = {
+    "reasoning": {"summary": []},
+    "message": {"content": []},
+    "function_call": {"arguments": ""},
+}
+
+
+def matches(path: str) -> bool:
+    """`…/responses`."""
+    return path.endswith("/responses")
+
+
+def error(status: int, message: str) -> dict[str, Any]:
+    """The body that tells of an error."""
+    kind = "rate_limit_exceeded" if status == 429 else "server_error"
+    return {"error": {"message": message, "type": kind, "param": None, "code": kind}}
+
+
+def reply(ask: Ask) -> Reply:
+    """What the model answers."""
+    response = _response(ask, next_turn(_prompt(ask.body), ask.ids, ask.folder))
+    if not ask.body.get("stream"):
+        return whole(response)
+    events = tuple(
+        sse({"type": kind, "sequence_number": number, **rest}, kind)
+        for number, (kind, rest) in enumerate(_events(response))
+    )
+    failure = {"type": "error", "code": "server_error", "message": "scripted error in the stream", "param": None}
+    return Reply(SSE, events, streamed=True, failure=sse({**failure, "sequence_number": len(events)}, "error"))
+
+
+def _prompt(body: Any) -> Prompt:
+    items = body.get("input") or []
+    items = [] if isinstance(items, str) else items
+    grouped = [
+        tool.get("tools", ()) if tool.get("type") == "namespace" else (tool,) for tool in body.get("tools") or ()
+    ]
+    tools = [tool for tool in itertools.chain.from_iterable(grouped) if tool.get("type") == "function"]
+    results = [item for item in items if str(item.get("type", "")).endswith("_output")]
+    return Prompt(
+        tools=tuple(Tool(tool["name"], tool.get("parameters") or {}) for tool in tools),
+        results=tuple(flat_text(item.get("output")) for item in results),
+    )
+
+
+def _output(ask: Ask, turn: Turn) -> list[dict[str, Any]]:
+    output: list[dict[str, Any]] = []
+    if turn.thinking and ask.body.get("reasoning"):
+        summary = [{"type": "summary_text", "text": turn.thinking}]
+        output.append({"type": "reasoning", "id": ask.ids.new("rs"), "summary": summary})
+    content = [{"type": "output_text", "text": turn.text, "annotations": [], "logprobs": []}]
+    message = {"type": "message", "id": ask.ids.new("msg"), "role": "assistant", "status": "completed"}
+    output.append({**message, "content": content})
+    output += [
+        {
+            "type": "function_call",
+            "id": ask.ids.new("fc"),
+            "call_id": call.id,
+            "status": "completed",
+            "name": call.name,
+            "arguments": compact(call.arguments).decode(),
+        }
+        for call in turn.calls
+    ]
+    return output
+
+
+def _response(ask: Ask, turn: Turn) -> dict[str, Any]:
+    output = _output(ask, turn)
+    spent, said = count_tokens(ask.body.get("input")), count_tokens(output)
+    return {
+        "id": ask.ids.new("resp"),
+        "object": "response",
+        "created_at": CREATED,
+        "status": "completed",
+        "model": ask.body.get("model", ""),
+        "output": output,
+        "usage": {
+            "input_tokens": spent,
+            "input_tokens_details": {"cached_tokens": 0},
+            "output_tokens": said,
+            "output_tokens_details": {"reasoning_tokens": 0},
+            "total_tokens": spent + said,
+        },
+        "error": None,
+        "incomplete_details": None,
+        "instructions": None,
+        "metadata": {},
+        "parallel_tool_calls": True,
+        "tool_choice": "auto",
+        "tools": [],
+        "temperature": 1.0,
+        "top_p": 1.0,
+        "previous_response_id": ask.body.get("previous_response_id"),
+    }
+
+
+def _events(response: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    early = {**response, "status": "in_progress", "output": [], "usage": None}
+    yield "response.created", {"response": early}
+    yield "response.in_progress", {"response": early}
+    for index, item in enumerate(response["output"]):
+        hollow = _HOLLOW[item["type"]]
+        status = {"status": "in_progress"} if "status" in item else {}
+        yield "response.output_item.added", {"output_index": index, "item": {**item, **hollow, **status}}
+        yield from _item_events({"item_id": item["id"], "output_index": index}, item)
+        yield "response.output_item.done", {"output_index": index, "item": item}
+    yield "response.completed", {"response": response}
+
+
+def _item_events(place: dict[str, Any], item: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    extra: dict[str, Any] = {}
+    if item["type"] == "function_call":
+        for piece in pieces(item["arguments"]):
+            yield "response.function_call_arguments.delta", {**place, "delta": piece}
+        done = {"arguments": item["arguments"], "name": item["name"]}
+        yield "response.function_call_arguments.done", {**place, **done}
+        return
+    if item["type"] == "message":
+        part, stem, frame = item["content"][0], "response.output_text", "response.content_part"
+        place, extra = {**place, "content_index": 0}, {"logprobs": []}
+    else:
+        part, stem, frame = item["summary"][0], "response.reasoning_summary_text", "response.reasoning_summary_part"
+        place = {**place, "summary_index": 0}
+    yield f"{frame}.added", {**place, "part": {**part, "text": ""}}
+    for piece in pieces(part["text"]):
+        yield f"{stem}.delta", {**place, "delta": piece, **extra}
+    yield f"{stem}.done", {**place, "text": part["text"], **extra}
+    yield f"{frame}.done", {**place, "part": part}

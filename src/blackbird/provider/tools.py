@@ -1,0 +1,82 @@
+"""How a step of the script becomes a call of one of the tools that the client offers, whatever it calls them."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+#: What clients call a tool that reads, runs or edits, likeliest first.
+NAMES: Mapping[str, tuple[str, ...]] = {
+    "read": ("read_file", "read", "view", "open_file"),
+    "run": ("run_command", "bash", "run_shell_command", "exec_command", "shell_command", "shell", "execute_command"),
+    "edit": ("edit_file", "edit", "replace", "str_replace"),
+}
+_PATHS = ("path", "file_path", "filePath", "absolute_path")
+_COMMANDS = ("command", "cmd")
+_OLD = ("old", "old_string", "oldString", "oldText", "old_str")
+_NEW = ("new", "new_string", "newString", "newText", "new_str")
+_BY_TYPE: Mapping[str, Any] = {"integer": 1, "number": 1, "boolean": False, "array": [], "object": {}}
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """A step in nobody's words: read a file, run a command, or replace one text in a file by another."""
+
+    verb: str
+    what: str
+    old: str = ""
+    new: str = ""
+
+    def as_command(self) -> "Action":
+        """The same as a shell command, for clients that offer nothing else."""
+        command = {
+            "read": f"cat {self.what}",
+            "edit": f"sed -i 's/{self.old}/{self.new}/' {self.what}",
+        }.get(self.verb, self.what)
+        return Action("run", command)
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A tool on offer; `schema` is the JSON schema of its arguments."""
+
+    name: str
+    schema: Mapping[str, Any] = field(default_factory=dict)
+
+
+def use(tools: Sequence[Tool], action: Action, folder: str) -> tuple[str, dict[str, Any]]:
+    """Name and arguments of the call that does the action; the first tool is asked if none fits."""
+    tool = _named(tools, NAMES[action.verb])
+    if tool is None:
+        action = action.as_command()
+        tool = _named(tools, NAMES["run"]) or tools[0]
+    return tool.name, _arguments(tool.schema, action, folder)
+
+
+def _named(tools: Iterable[Tool], names: Iterable[str]) -> Tool | None:
+    by_name = {tool.name.lower(): tool for tool in tools}
+    return next((by_name[name] for name in names if name in by_name), None)
+
+
+def _known(action: Action, folder: str) -> dict[str, Any]:
+    path = f"{folder.rstrip('/')}/{action.what}" if folder else action.what
+    values: dict[str, Any] = dict.fromkeys(_COMMANDS, action.what)
+    if action.verb != "run":
+        values.update(dict.fromkeys(_PATHS, path))
+    values.update(dict.fromkeys(_OLD, action.old))
+    values.update(dict.fromkeys(_NEW, action.new))
+    values["description"] = f"{action.verb} step"
+    return values
+
+
+def _arguments(schema: Mapping[str, Any], action: Action, folder: str) -> dict[str, Any]:
+    """Arguments that satisfy the schema: those that the action knows, and a filler for what else is required."""
+    known = _known(action, folder)
+    required = schema.get("required", ())
+    arguments: dict[str, Any] = {}
+    for key, spec in (schema.get("properties") or {}).items():
+        if key in known and (key in required or key in _PATHS + _COMMANDS + _OLD + _NEW):
+            arguments[key] = known[key]
+        elif key in required:
+            choices = spec.get("enum") or [_BY_TYPE.get(str(spec.get("type", "")).lower(), "x")]
+            arguments[key] = choices[0]
+    return arguments

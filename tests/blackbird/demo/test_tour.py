@@ -1,0 +1,72 @@
+"""The demo from start to stop, with the real recorder."""
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import typer
+
+from blackbird.demo import command, tour
+from blackbird.demo.agent import API_KEY
+from blackbird.demo.workshop import PLANTED
+from blackbird.exchange.catalog import load
+from blackbird.exchange.exchange import Exchange
+from blackbird.home import Home
+from blackbird.recorder import control
+from blackbird.trace import ids
+from blackbird.trace.folder import Trace
+from blackbox.errors import UsageError
+
+
+@pytest.fixture
+def home() -> Iterator[Home]:
+    with tempfile.TemporaryDirectory(prefix="bb") as folder:
+        yield Home(Path(folder), Path(folder) / "config.toml")
+
+
+def test_everything_is_recorded_whole_and_without_secrets(home: Home) -> None:
+    steps: list[str] = []
+    told: list[Exchange] = []
+    seen = tour.run(home, tour.Tellers(steps.append, lambda _: None, told.append))
+    assert seen.is_good
+    assert told == seen.requests
+    assert [exchange.status for exchange in told] == [200, 200, 529, 200, 200, 200]
+    assert {(exchange.session, exchange.task, exchange.run) for exchange in told} == {("demo", "repair", seen.run)}
+    assert {exchange.attribution for exchange in told} == {"run"}
+    assert steps[-1] == "Agent, recorder and provider have stopped"
+    assert control.status(home) is None
+    trace = Trace(home.trace)
+    identifier = ids.from_text(told[1].request_id.removeprefix("req_"))
+    assert identifier is not None
+    second = load(trace, identifier)
+    assert second is not None
+    assert b"deploy token: [redacted:github_token]" in second.request_body.data
+    assert b"message_stop" in second.response_body.data
+    for path in home.path.rglob("*"):
+        if path.is_file():
+            assert API_KEY.encode() not in path.read_bytes()
+            assert PLANTED.encode() not in path.read_bytes()
+
+
+def test_the_command_says_what_to_type_next(home: Home, capsys: pytest.CaptureFixture[str]) -> None:
+    command.demo(home.path, pace="0")
+    said = capsys.readouterr().out
+    assert said.count("  recorded  req_") == 6
+    assert "The trace is whole" in said
+    assert f"export BLACKBIRD_HOME={home.path}" in said
+    assert "blackbird requests" in said
+
+
+def test_a_leak_is_told_and_fails(
+    home: Home, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tour, "_SECRETS", ("blackbird",))
+    with pytest.raises(typer.Exit):
+        command.demo(home.path, pace="0")
+    assert "A planted secret is on the disk" in capsys.readouterr().out
+
+
+def test_a_pace_that_is_none_is_a_usage_error() -> None:
+    with pytest.raises(UsageError, match="'soon' is no duration"):
+        command.demo(pace="soon")

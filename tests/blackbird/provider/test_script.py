@@ -1,0 +1,80 @@
+"""The scripted job: each set of tool results leads to the next step."""
+
+import json
+
+import pytest
+
+from blackbird.provider.script import BLOCKED, DONE, TEST_COMMAND, TITLE, Ids, Prompt, count_tokens, next_turn, pieces
+from blackbird.provider.tools import Action, Tool, use
+
+PATH = {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}
+TOOLS = (
+    Tool("read_file", PATH),
+    Tool("run_command", {"properties": {"command": {"type": "string"}}, "required": ["command"]}),
+    Tool("edit_file", {"properties": {"path": {}, "old": {}, "new": {}}, "required": ["path", "old", "new"]}),
+)
+
+
+@pytest.mark.parametrize(
+    ("results", "calls"),
+    [
+        ((), [("read_file", {"path": "calc.py"}), ("read_file", {"path": "test_calc.py"})]),
+        (("a", "b"), [("run_command", {"command": TEST_COMMAND})]),
+        (("a", "b", "FAILED"), [("edit_file", {"path": "calc.py", "old": "return a - b", "new": "return a + b"})]),
+        (("a", "b", "FAILED", "ok"), [("run_command", {"command": TEST_COMMAND})]),
+        (("a", "b", "FAILED", "ok", "OK"), []),
+    ],
+)
+def test_the_step_follows_from_the_results(results: tuple[str, ...], calls: list[tuple[str, object]]) -> None:
+    turn = next_turn(Prompt(TOOLS, results), Ids(b"x"))
+    assert [(call.name, call.arguments) for call in turn.calls] == calls
+
+
+@pytest.mark.parametrize(("last", "text"), [("OK", DONE), ("FAILED (failures=1)", BLOCKED), ("Traceback", BLOCKED)])
+def test_the_last_word_follows_from_the_last_test(last: str, text: str) -> None:
+    assert next_turn(Prompt(TOOLS, ("a", "b", "FAILED", "ok", last)), Ids(b"x")).text == text
+
+
+def test_without_tools_there_is_a_title() -> None:
+    assert next_turn(Prompt(), Ids(b"x")).text == TITLE
+
+
+def test_the_same_request_gets_the_same_ids_and_no_id_twice() -> None:
+    first, second = Ids(b"request"), Ids(b"request")
+    made = [first.new("call"), first.new("call"), first.new("msg")]
+    assert made == [second.new("call"), second.new("call"), second.new("msg")]
+    assert len(set(made)) == 3
+    assert Ids(b"another").new("call") not in made
+
+
+def test_the_folder_makes_paths_absolute() -> None:
+    assert use(TOOLS, Action("read", "calc.py"), "/job/")[1] == {"path": "/job/calc.py"}
+
+
+def test_a_shell_stands_in_for_tools_that_are_not_offered() -> None:
+    shell = (
+        Tool("Bash", {"properties": {"command": {}, "description": {}}, "required": ["command", "description"]}),
+    )
+    assert use(shell, Action("read", "calc.py"), "/job") == (
+        "Bash",
+        {"command": "cat calc.py", "description": "run step"},
+    )
+    assert use(shell, Action("edit", "f", "a", "b"), "")[1]["command"] == "sed -i 's/a/b/' f"
+
+
+def test_what_a_schema_requires_is_filled() -> None:
+    schema = {
+        "properties": {"mode": {"enum": ["safe", "fast"]}, "count": {"type": "INTEGER"}, "spare": {}, "command": {}},
+        "required": ["mode", "count"],
+    }
+    assert use((Tool("shell", schema),), Action("run", "ls"), "")[1] == {"mode": "safe", "count": 1, "command": "ls"}
+
+
+def test_pieces_join_to_the_text() -> None:
+    assert "".join(pieces(DONE)) == DONE
+    assert pieces("") == [""]
+
+
+def test_tokens_are_counted_in_text_alone() -> None:
+    assert count_tokens(json.loads('{"a": "12345678", "b": [1, "1234"]}')) == 3
+    assert count_tokens(None) == 1
