@@ -3,6 +3,7 @@
 
 PYTHON ?=
 FUZZ_SECONDS ?= 600
+SOAK_MINUTES ?= 3
 
 BIN := .venv/bin
 STAMP := .venv/.stamp
@@ -16,7 +17,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup run test lint rust pytest format docs bench fuzz coverage wheel clean FORCE
+.PHONY: help setup run test lint rust pytest format docs bench fuzz soak coverage wheel clean FORCE
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -65,11 +66,17 @@ bench: $(STAMP) ## Measure beside other tools; ARGS="size --readme" measures and
 	@$(BIN)/pip install --quiet --constraint constraints.txt --no-build-isolation --editable '.[bench]'
 	@$(BIN)/python bench/run.py $(ARGS)
 
-fuzz: $(STAMP) ## Feed random bytes to parser, redactor and forms, FUZZ_SECONDS (600) each
+fuzz: $(STAMP) ## Feed random bytes to parsers, redactor, forms and recorder, FUZZ_SECONDS (600) each
 	@$(BIN)/pip install --quiet --constraint constraints.txt --no-build-isolation --editable '.[fuzz]'
 	@$(BIN)/python tests/fuzz/fuzz_parse.py -max_total_time=$(FUZZ_SECONDS)
 	@$(BIN)/python tests/fuzz/fuzz_redact.py -max_total_time=$(FUZZ_SECONDS)
 	@$(BIN)/python tests/fuzz/fuzz_formats.py -max_total_time=$(FUZZ_SECONDS)
+	@$(BIN)/python tests/fuzz/fuzz_wal.py -max_total_time=$(FUZZ_SECONDS)
+	@$(BIN)/python tests/fuzz/fuzz_http.py --seconds $(FUZZ_SECONDS)
+
+soak: $(STAMP) ## Hundreds of streams for minutes, and a hundred kills; SOAK_MINUTES (3)
+	@$(BIN)/python -m tests.soak.soak --minutes $(SOAK_MINUTES) --streams 256
+	@$(BIN)/python -m tests.soak.crash --rounds 100
 
 coverage: $(STAMP) ## Say which lines the tests do not reach
 	@$(BIN)/coverage erase

@@ -1,5 +1,6 @@
 """The proxies that the recorder is measured beside: how each is installed, started and told where to forward."""
 
+import contextlib
 import json
 import os
 import shutil
@@ -9,7 +10,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import msgspec
@@ -36,10 +36,7 @@ class Peer(msgspec.Struct, frozen=True):
     note: str = ""
 
 
-def _nginx(folder: Path, port: int, upstream: int) -> list[str]:
-    config = folder / "nginx.conf"
-    config.write_text(
-        f"""
+_NGINX = """
 worker_processes 2;
 daemon off;
 pid {folder}/nginx.pid;
@@ -55,9 +52,9 @@ http {{
   keepalive_requests 1000000;
   upstream behind {{ server 127.0.0.1:{upstream}; keepalive 256; keepalive_requests 1000000; }}
   server {{
-    listen 127.0.0.1:{port};
+    listen 127.0.0.1:{port}{listening};
     location / {{
-      proxy_pass http://behind;
+      proxy_pass {scheme}://behind;
       proxy_http_version 1.1;
       proxy_set_header Connection "";
       proxy_buffering off;
@@ -65,10 +62,42 @@ http {{
     }}
   }}
 }}
-""",
-        encoding="utf-8",
-    )
+"""
+
+
+def _nginx(folder: Path, port: int, upstream: int, scheme: str = "http", listening: str = "") -> list[str]:
+    config = folder / "nginx.conf"
+    text = _NGINX.format(folder=folder, port=port, upstream=upstream, scheme=scheme, listening=listening)
+    config.write_text(text, encoding="utf-8")
     return [shutil.which("nginx") or "nginx", "-c", str(config)]
+
+
+def _nginx_to_tls(folder: Path, port: int, upstream: int) -> list[str]:
+    return _nginx(folder, port, upstream, scheme="https")
+
+
+def tls_front(folder: Path, port: int, upstream: int) -> list[str]:
+    """An nginx that speaks TLS before the upstream; its certificate is its own authority's, in `ca.pem`."""
+    leaf = ["-CA", "ca.pem", "-CAkey", "ca.key", "-addext", "subjectAltName=IP:127.0.0.1", "-addext"]
+    for arguments in (
+        ["-subj", "/CN=bench authority", "-keyout", "ca.key", "-out", "ca.pem"],
+        ["-subj", "/CN=bench", "-keyout", "leaf.key", "-out", "leaf.pem", *leaf, "basicConstraints=CA:FALSE"],
+    ):
+        command = [
+            "openssl",
+            "req",
+            "-x509",
+            "-newkey",
+            "ec",
+            "-pkeyopt",
+            "ec_paramgen_curve:P-256",
+            "-nodes",
+            "-days",
+            "2",
+        ]
+        subprocess.run([*command, *arguments], cwd=folder, check=True, capture_output=True)
+    listening = f" ssl; ssl_certificate {folder}/leaf.pem; ssl_certificate_key {folder}/leaf.key"
+    return _nginx(folder, port, upstream, listening=listening)
 
 
 def _mitmproxy(folder: Path, port: int, upstream: int) -> list[str]:
@@ -107,7 +136,8 @@ def _litellm(folder: Path, port: int, upstream: int) -> list[str]:
 def _claude_tap(folder: Path, port: int, upstream: int) -> list[str]:
     program = str(PEERS / "claude-tap" / "bin" / "claude-tap")
     target = ["--tap-target", f"http://127.0.0.1:{upstream}", "--tap-port", str(port)]
-    return [program, "--tap-no-launch", "--tap-output-dir", str(folder / "tap"), *target]
+    allowed = ["--tap-allow-path", "/json", "--tap-allow-path", "/sse", "--tap-host", "127.0.0.1"]
+    return ["env", f"HOME={folder}", program, "--tap-no-launch", "--tap-no-live", "--tap-no-open", *allowed, *target]
 
 
 def recorder_config(folder: Path, port: int, upstream: int, **changes: object) -> Path:
@@ -141,7 +171,13 @@ def recorder_config(folder: Path, port: int, upstream: int, **changes: object) -
         "drain_seconds": 5,
         "threads": None,
         "trace": trace,
-        "redaction": {"ruleset_version": None, "off": [], "on": [], "allow": [], "rules": None},
+        "redaction": {
+            "ruleset_version": None,
+            "off": [],
+            "on": [],
+            "allow": [],
+            "rules": None,
+        },
         **changes,
     }
     path = folder / "recorder.json"
@@ -156,6 +192,13 @@ def _recorder(**changes: object) -> Callable[[Path, int, int], list[str]]:
     return command
 
 
+def _recorder_to_tls(folder: Path, port: int, upstream: int) -> list[str]:
+    authority = str(folder.parents[2] / "ca.pem")
+    address = f"https://127.0.0.1:{upstream}"
+    config = recorder_config(folder, port, upstream, default_upstream=address, ca_file=authority)
+    return [str(find()), "serve", "--config", str(config)]
+
+
 OURS = "blackbird"
 DIRECT = "direct"
 BASELINE = "nginx"
@@ -165,7 +208,19 @@ ALL = (
     Peer(OURS, _recorder()),
     Peer("claude-tap", _claude_tap, "claude-tap"),
     Peer("mitmproxy", _mitmproxy, "mitmproxy", note="streams, and so keeps no bodies"),
-    Peer("LiteLLM", _litellm, "litellm[proxy]", note="pass-through endpoints, one worker"),
+    Peer(
+        "LiteLLM",
+        _litellm,
+        "litellm[proxy]",
+        {"LITELLM_DANGEROUSLY_PERMIT_WEAK_OR_UNSET_MASTER_KEY": "true"},
+        note="pass-through endpoints, one worker",
+    ),
+)
+
+#: Before an upstream that speaks TLS; `ca.pem` of its authority stands three folders up.
+BEFORE_TLS = (
+    Peer(BASELINE, _nginx_to_tls, note="checks no certificate"),
+    Peer(OURS, _recorder_to_tls),
 )
 
 #: The recorder with parts switched off, to say what each costs.
@@ -179,7 +234,7 @@ VARIANTS = (
                 "on": [],
                 "allow": [],
                 "rules": None,
-                "off": ["keys", "pem", "assignments", "urls", "headers", "entropy"],
+                "off": ["assignments", "headers", "identity", "jwt", "keys", "pem", "url"],
             }
         ),
     ),
@@ -240,7 +295,7 @@ def wait_for(port: int, process: subprocess.Popen[bytes]) -> None:
     raise SystemExit(f"bench: {process.args!r} does not answer on port {port}")
 
 
-@contextmanager
+@contextlib.contextmanager
 def running(command: list[str], port: int, log: Path, environment: dict[str, str]) -> Iterator[int]:
     """A process group that listens on a port, for as long as it is needed."""
     with log.open("wb") as output:
@@ -251,7 +306,8 @@ def running(command: list[str], port: int, log: Path, environment: dict[str, str
             wait_for(port, process)
             yield process.pid
         finally:
-            os.killpg(process.pid, signal.SIGTERM)
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGTERM)
             try:
                 process.wait(10)
             except subprocess.TimeoutExpired:

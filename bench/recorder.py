@@ -11,12 +11,26 @@ import statistics
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterable
 from contextlib import ExitStack
 from pathlib import Path
 
 import msgspec
 
-from bench.peers import ALL, BASELINE, DIRECT, OURS, ROOT, VARIANTS, Peer, free_port, install, running
+from bench.peers import (
+    ALL,
+    BASELINE,
+    BEFORE_TLS,
+    DIRECT,
+    OURS,
+    ROOT,
+    VARIANTS,
+    Peer,
+    free_port,
+    install,
+    running,
+    tls_front,
+)
 
 #: Each load: its name and the arguments of `drive`.
 LOADS = {
@@ -64,6 +78,10 @@ class RecorderReport(msgspec.Struct):
     """Everything measured in one run."""
 
     rows: list[Row]
+    #: With TLS between proxy and upstream.
+    tls: list[Row]
+    #: The recorder with parts switched off.
+    variants: list[Row]
     rounds: int
     machine: str
     missing: list[str]
@@ -76,29 +94,46 @@ def build_load() -> Path:
     return target / "release" / "blackbird-bench-load"
 
 
-def measure(rounds: int, wanted: list[str] | None = None, variants: bool = False) -> RecorderReport:
-    """Run all loads against all targets, interleaved."""
+def measure(rounds: int, wanted: list[str] | None = None) -> RecorderReport:
+    """Run all loads against all targets, interleaved: plain, before TLS, and the recorder with parts switched off."""
     load = build_load()
-    peers = [peer for peer in (*ALL, *(VARIANTS if variants else ())) if not wanted or peer.name in wanted]
+    peers = [peer for peer in ALL if not wanted or peer.name in wanted]
     there = [peer for peer in peers if install(peer)]
-    samples: dict[tuple[str, str], list[Sample]] = {}
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="bench-")))
-        upstream = free_port()
-        stack.enter_context(
-            running(
-                [str(load), "upstream", "--listen", f"127.0.0.1:{upstream}"], upstream, folder / "upstream.log", {}
-            )
-        )
-        for number in range(rounds):
-            for name, arguments in LOADS.items():
-                samples.setdefault((DIRECT, name), []).append(_drive(load, upstream, "", arguments, None))
-                for peer in there:
-                    sample = _under_load(peer, load, upstream, arguments, folder / f"{number}-{name}")
-                    samples.setdefault((peer.name, name), []).append(sample)
-                    print(f"bench: round {number + 1}, {name}, {peer.name}: {sample.rate:.0f}/s", file=sys.stderr)
+        upstream, secure = free_port(), free_port()
+        behind = [str(load), "upstream", "--listen", f"127.0.0.1:{upstream}"]
+        stack.enter_context(running(behind, upstream, folder / "upstream.log", {}))
+        plain = _measure_all(there, load, (upstream, upstream), rounds, folder / "plain")
+        front = tls_front(folder, secure, upstream)
+        stack.enter_context(running(front, secure, folder / "front.log", {}))
+        tls = _measure_all(BEFORE_TLS, load, (upstream, secure), rounds, folder / "tls", ("json", "paced"))
+        less = (ALL[0], ALL[1], *VARIANTS)
+        variants = _measure_all(less, load, (upstream, upstream), rounds, folder / "variants", ("json", "full"))
     missing = [peer.name for peer in peers if peer not in there]
-    return RecorderReport(_rows(samples), rounds, f"{os.cpu_count()} cores, {platform.machine()}", missing)
+    machine = f"{os.cpu_count()} cores, {platform.machine()}"
+    return RecorderReport(_rows(plain), _rows(tls), _rows(variants), rounds, machine, missing)
+
+
+def _measure_all(
+    peers: Iterable[Peer],
+    load: Path,
+    ports: tuple[int, int],
+    rounds: int,
+    folder: Path,
+    loads: Iterable[str] = tuple(LOADS),
+) -> dict[tuple[str, str], list[Sample]]:
+    """All loads on all peers, interleaved; the ports are those of the upstream and of what stands before it."""
+    samples: dict[tuple[str, str], list[Sample]] = {}
+    for number in range(rounds):
+        for name in loads:
+            arguments = LOADS[name]
+            samples.setdefault((DIRECT, name), []).append(_drive(load, ports[0], "", arguments, None))
+            for peer in peers:
+                sample = _under_load(peer, load, ports[1], arguments, folder / f"{number}-{name}")
+                samples.setdefault((peer.name, name), []).append(sample)
+                print(f"bench: round {number + 1}, {name}, {peer.name}: {sample.rate:.0f}/s", file=sys.stderr)
+    return samples
 
 
 def _under_load(peer: Peer, load: Path, upstream: int, arguments: list[str], folder: Path) -> Sample:
@@ -198,22 +233,22 @@ _HEADINGS = (
 
 def as_markdown(report: RecorderReport) -> str:
     """The tables of the README."""
-    by = {(row.target, row.load): row for row in report.rows}
-    targets = [target for target, load in by if load == "json" and target != DIRECT]
     lines = [
         f"Medians of {report.rounds} interleaved rounds on {report.machine}; client, upstream and proxy share",
         "its cores. Ratios are to nginx in the same round, in brackets the smallest and largest; latency is what is",
         "added to a direct connection. nginx records nothing; the recorder redacts, records and syncs.",
         "",
-        f"| {' | '.join(_HEADINGS)} |",
-        "|---" * len(_HEADINGS) + "|",
-        *(_line(target, *(by[target, load] for load in LOADS)) for target in targets),
+        *_table(report.rows),
     ]
-    base = by.get((BASELINE, "json"))
-    if base is not None:
-        full = by[BASELINE, "full"]
-        lines += ["", f"nginx itself: {base.rate:,.0f} JSON requests/s and {full.rate:,.0f} events/s."]
-    failed = sorted({row.target for row in report.rows if row.failures})
+    base = {row.load: row for row in report.rows if row.target == BASELINE}
+    if base:
+        lines += [
+            "",
+            f"nginx itself: {base['json'].rate:,.0f} JSON requests/s and {base['full'].rate:,.0f} events/s.",
+        ]
+    lines += ["", "With TLS to the upstream, for both:", "", *_table(report.tls)]
+    lines += ["", "What parts of the recorder cost, each switched off alone:", "", *_table(report.variants)]
+    failed = sorted({row.target for row in (*report.rows, *report.tls, *report.variants) if row.failures})
     if failed:
         lines += ["", f"Some requests failed at: {', '.join(failed)}."]
     if report.missing:
@@ -221,23 +256,42 @@ def as_markdown(report: RecorderReport) -> str:
     return "\n".join(lines)
 
 
-def _line(target: str, asked: Row, paced: Row, full: Row, wide: Row) -> str:
-    added = f"{paced.p50_us / 1000:.2f} / {paced.p99_us / 1000:.2f} ms"
-    times = f"({paced.added_p50_ratio:.1f} × / {paced.added_p99_ratio:.1f} ×)"
+def _table(rows: list[Row]) -> list[str]:
+    by = {(row.target, row.load): row for row in rows}
+    targets = [target for target, load in by if load == "json" and target != DIRECT]
+    return [
+        f"| {' | '.join(_HEADINGS)} |",
+        "|---" * len(_HEADINGS) + "|",
+        *(_line(target, *(by.get((target, load)) for load in LOADS)) for target in targets),
+    ]
+
+
+def _line(target: str, asked: Row | None, paced: Row | None, full: Row | None, wide: Row | None) -> str:
     cells = (
         target,
         _ratio(asked),
-        f"{asked.cpu_ratio:.2f} ×",
-        f"{added} {times}",
+        _cpu(asked),
+        _latency(paced),
         _ratio(full),
-        f"{full.cpu_ratio:.2f} ×",
-        f"{wide.rss_mb:.0f} MB",
+        _cpu(full),
+        f"{wide.rss_mb:.0f} MB" if wide else "–",
     )
     return f"| {' | '.join(cells)} |"
 
 
-def _ratio(row: Row) -> str:
-    return f"{row.rate_ratio:.2f} × ({row.spread[0]:.2f}–{row.spread[1]:.2f})"
+def _latency(row: Row | None) -> str:
+    if row is None:
+        return "–"
+    added = f"{row.p50_us / 1000:.2f} / {row.p99_us / 1000:.2f} ms"
+    return f"{added} ({row.added_p50_ratio:.1f} × / {row.added_p99_ratio:.1f} ×)"
+
+
+def _cpu(row: Row | None) -> str:
+    return f"{row.cpu_ratio:.2f} ×" if row else "–"
+
+
+def _ratio(row: Row | None) -> str:
+    return f"{row.rate_ratio:.2f} × ({row.spread[0]:.2f}–{row.spread[1]:.2f})" if row else "–"
 
 
 __all__ = ["DIRECT", "OURS", "RecorderReport", "as_markdown", "measure"]

@@ -103,13 +103,15 @@ def _serve(listener: socket.socket, texts: Iterator[str]) -> None:
 def _talk(port: int, texts: Iterator[str]) -> tuple[int, int]:
     """A hundred turns; returns the bytes of bodies sent and received."""
     sent = received = 0
-    body, messages = _head(), []
+    body = _head()
+    messages: list[dict[str, Any]] = []
     with socket.create_connection(("127.0.0.1", port)) as stream, stream.makefile("rb") as reader:
         for number in range(TURNS):
-            messages.append(
-                {"role": "user", "content": [{"type": "tool_result", "id": str(number), "content": next(texts)}]}
-            )
-            data = json.dumps({**body, "messages": messages}).encode()
+            result = {"type": "tool_result", "tool_use_id": f"toolu_{number:020}", "content": next(texts)}
+            # The mark of what to cache moves on with every turn: no history is quite a copy of the one before.
+            last = {"role": "user", "content": [{**result, "cache_control": {"type": "ephemeral"}}]}
+            data = json.dumps({**body, "messages": [*messages, last], "metadata": {"turn": number}}).encode()
+            messages.append({"role": "user", "content": [result]})
             head = f"POST /v1/messages HTTP/1.1\r\nHost: 127.0.0.1\r\ncontent-length: {len(data)}\r\n\r\n"
             stream.sendall(head.encode() + data)
             sent += len(data)

@@ -29,9 +29,9 @@ STREAM_HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-E
 
 
 @pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
+def small_disk(home: Path) -> Iterator[Path]:
     """A disk of a few megabytes."""
-    place = tmp_path / "disk"
+    place = home.parent / "disk"
     place.mkdir()
     command = ["mount", "-t", "tmpfs", "-o", "size=4m,mode=0700", "none", str(place)]
     try:

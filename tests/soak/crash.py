@@ -9,8 +9,10 @@ import itertools
 import os
 import random
 import signal
+import socket
 import sys
 import tempfile
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -18,7 +20,7 @@ from blackbird.exchange.catalog import Selection, recent
 from blackbird.exchange.exchange import State
 from blackbird.trace import ids
 from blackbird.trace.folder import Trace
-from tests.recorder.harness import Recorder
+from tests.recorder.harness import Recorder, until
 from tests.soak import inspection
 from tests.soak.client import Call, Manner, Seen
 from tests.soak.inspection import Account, Reading
@@ -28,6 +30,8 @@ _STREAMS = 24
 _UPLOADS = 8
 _QUICK = 6
 _AFTER = 12
+#: How often a kill interrupts a seal.
+_SEALING = 0.5
 
 
 @dataclass
@@ -134,12 +138,22 @@ class Campaign:
         assert instance is not None
         self.instances.append(instance)
         assert recorder.process is not None
+        if self.dice.random() < _SEALING:
+            self._order_a_seal()
+            time.sleep(self.dice.uniform(0, 0.03))
         if both:
             recorder.process.kill()
         os.kill(status["pid"], signal.SIGKILL)
         if both:
             recorder.wait()
+            until(lambda: _is_free(recorder.port), "the end of the recorder")
             recorder.config["listen"] = f"127.0.0.1:{recorder.port}"
+
+    def _order_a_seal(self) -> None:
+        """So that the kill comes while segments are packed and replaced; nobody waits for the answer."""
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+            connection.connect(str(self.recorder.socket))
+            connection.sendall(b'{"op":"seal"}\n')
 
     async def _ask_while_it_is_down(self, number: int) -> None:
         orders = [Order("stream", f"r{number}a{lane}", 2, 50, 0) for lane in range(_AFTER)]
@@ -186,6 +200,17 @@ class Campaign:
                 assert (states[account.target] is State.INTERRUPTED) == cut, account.target
                 self.interrupted += cut
         assert State.ACTIVE not in states.values()
+
+
+def _is_free(port: int) -> bool:
+    """Whether nobody listens there: a killed process is gone only when the last of its threads is."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+    return True
 
 
 def _cut(target: str) -> Order:

@@ -23,9 +23,21 @@ enum Action {
     Serve(Configured),
     #[command(hide = true)]
     Worker(Worker),
+    #[command(hide = true)]
+    Seal(Sealing),
     Maintain(Maintenance),
     Dump(Dump),
     Redact(Redaction),
+}
+
+/// Seal what is closed, in a process whose memory is its own; one line of JSON for each segment.
+#[derive(Args, Debug, PartialEq, Eq)]
+pub(crate) struct Sealing {
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: PathBuf,
+    /// Segments from this number on are left alone
+    #[arg(long)]
+    pub(crate) below: u64,
 }
 
 /// Listen, and record until told to stop (SIGTERM, or 'blackbird down').
@@ -96,6 +108,8 @@ pub(crate) enum Answer {
     Serve(Configured),
     /// Be the recorder.
     Work(Worker),
+    /// Seal segments on behalf of a recorder.
+    Seal(Sealing),
     /// Look after the trace without a recorder.
     Maintain(Maintenance),
     /// Show a segment.
@@ -124,6 +138,7 @@ impl From<Action> for Answer {
         match action {
             Action::Serve(configured) => Self::Serve(configured),
             Action::Worker(worker) => Self::Work(worker),
+            Action::Seal(sealing) => Self::Seal(sealing),
             Action::Maintain(maintenance) => Self::Maintain(maintenance),
             Action::Dump(dump) => Self::Dump(dump),
             Action::Redact(redaction) => Self::Redact(redaction),

@@ -31,6 +31,9 @@ pub(crate) enum ConfigError {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Config {
+    /// The file that this was read from.
+    #[serde(skip)]
+    pub(crate) path: PathBuf,
     schema: String,
     pub(crate) home: PathBuf,
     pub(crate) listen: SocketAddr,
@@ -90,7 +93,7 @@ impl Config {
     /// Read and check the file.
     pub(crate) fn load(path: &Path) -> Result<Self, ConfigError> {
         let text = std::fs::read(path).map_err(|error| ConfigError::Read { path: path.to_owned(), error })?;
-        let config: Self = serde_json::from_slice(&text)
+        let mut config: Self = serde_json::from_slice(&text)
             .map_err(|error| ConfigError::Json { path: path.to_owned(), error })?;
         if config.schema != SCHEMA {
             return Err(ConfigError::Schema { path: path.to_owned(), found: config.schema });
@@ -99,6 +102,7 @@ impl Config {
             return Err(ConfigError::Open(config.listen));
         }
         config.routes()?;
+        path.clone_into(&mut config.path);
         Ok(config)
     }
 

@@ -50,6 +50,7 @@ fn main() -> ExitCode {
                 .map_err(Into::into)
                 .and_then(|config| worker::run(&config, asked.restarts)),
         ),
+        Answer::Seal(asked) => outcome(recording::sealing::run(&asked, &mut io::stdout())),
         Answer::Maintain(asked) => outcome(maintain(&asked)),
         Answer::Dump(asked) => outcome(dump::run(&asked.file, &mut io::BufWriter::new(io::stdout().lock()))),
         Answer::Redact(request) => redact(&request),

@@ -195,7 +195,8 @@ impl Connection<'_> {
                 return self.fail(tape, request, 400, "bad_request", bad.0).await;
             }
         }
-        tape.close(end.failure());
+        let left = matches!(end, End::ClientGone(_)) && tape.is_response_complete() && tape.is_request_sent();
+        tape.close(end.failure().filter(|_| !left));
         match end {
             End::Whole if !self.stop.is_draining() => {
                 self.link = Some(link);

@@ -167,11 +167,9 @@ impl Exchange<'_> {
         };
         let persists = self.persists && response.connection.persists(response.minor);
         let framed = !matches!(body, Body::UntilClose);
-        let trailers = match self.body(&mut download, response, &mut body).await {
-            Ok(trailers) => trailers,
-            Err(end) => return end,
-        };
-        self.tape.response_complete(trailers);
+        if let Err(end) = self.body(&mut download, response, &mut body).await {
+            return end;
+        }
         if !framed || !persists || between.refused.get() {
             return End::WholeThenClose;
         }
@@ -224,13 +222,13 @@ impl Exchange<'_> {
         }
     }
 
-    /// Pass the final head and its body on; gives the trailers back.
+    /// Pass the final head and its body on.
     async fn body(
         &self,
         download: &mut Download<'_>,
         response: Response,
         body: &mut Body,
-    ) -> Result<Fields, End> {
+    ) -> Result<(), End> {
         let mut payload = Payload::default();
         let mut arrived = Instant::now();
         let mut out = Vec::new();
@@ -250,20 +248,27 @@ impl Exchange<'_> {
                 self.hand_on(download.writer, &out, arrived).await?;
                 out = Vec::new();
             }
+            if let Some(spelled) = body.finish_chunks() {
+                trailers = parse_trailers(&spelled);
+            }
+            if body.is_done() {
+                // Said before the last bytes are told: a client that has them all may leave while that waits.
+                self.tape.response_complete(std::mem::take(&mut trailers));
+            }
             match payload.of(&download.inbox[..used]) {
                 [] if body.is_done() => {}
                 [] => self.tape.flush(),
                 data => self.tape.response_body(data).await,
             }
             download.inbox.advance(used);
-            if let Some(spelled) = body.finish_chunks() {
-                trailers = parse_trailers(&spelled);
-            }
             if body.is_done() {
-                return Ok(trailers);
+                return Ok(());
             }
             match download.reader.read(download.inbox).await {
-                Ok(0) if matches!(body, Body::UntilClose) => return Ok(trailers),
+                Ok(0) if matches!(body, Body::UntilClose) => {
+                    self.tape.response_complete(Fields::new());
+                    return Ok(());
+                }
                 Ok(0) => return Err(End::Cut),
                 Ok(_) => arrived = Instant::now(),
                 Err(error) => return Err(broken(error)),

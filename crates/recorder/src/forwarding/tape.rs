@@ -133,11 +133,7 @@ impl Tape {
         let mut waiting = self.waiting.take();
         if self.recorder.lossless {
             if !self.recorder.intake.try_push_body(&mut waiting, &piece) {
-                // If the wait is broken off with the exchange, the bytes are missing, and that is said.
-                let said = dropped.get();
-                dropped.set((said.0 + data.len() as u64, said.1 + 1));
-                self.recorder.intake.push_body(&piece).await;
-                dropped.set(said);
+                self.recorder.intake.push_body(piece).await;
             }
             return;
         }
@@ -178,6 +174,10 @@ impl Tape {
         let mut ending = self.ending.borrow_mut();
         ending.response_complete = true;
         ending.trailers = trailers;
+    }
+
+    pub(crate) fn is_response_complete(&self) -> bool {
+        self.ending.borrow().response_complete
     }
 
     /// Whether the client has seen anything of a final response.

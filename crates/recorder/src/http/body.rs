@@ -51,6 +51,7 @@ enum State {
     DataCr,
     DataLf,
     TrailerStart,
+    TrailerName,
     Trailer,
     TrailerEnd,
     LastEnd,
@@ -153,9 +154,12 @@ impl Chunks {
             (State::DataCr, b'\r') => State::DataLf,
             (State::DataLf, b'\n') => State::Size,
             (State::TrailerStart, b'\r') => State::LastEnd,
-            (State::TrailerStart | State::Trailer, b'\t' | b' '..=b'~' | 0x80..) => {
-                self.grow(LONGEST_TRAILERS, "the trailers are too long")?;
-                self.trailers.push(byte);
+            (State::TrailerStart | State::TrailerName, _) if is_name(byte) => {
+                self.keep(byte)?;
+                State::TrailerName
+            }
+            (State::TrailerName, b':') | (State::Trailer, b'\t' | b' '..=b'~' | 0x80..) => {
+                self.keep(byte)?;
                 State::Trailer
             }
             (State::Trailer, b'\r') => State::TrailerEnd,
@@ -186,10 +190,20 @@ impl Chunks {
         Ok(())
     }
 
+    fn keep(&mut self, byte: u8) -> Result<(), BadChunk> {
+        self.trailers.push(byte);
+        self.grow(LONGEST_TRAILERS, "the trailers are too long")
+    }
+
     fn grow(&mut self, limit: usize, problem: &'static str) -> Result<(), BadChunk> {
         self.line += 1;
         if self.line > limit { Err(BadChunk(problem)) } else { Ok(()) }
     }
+}
+
+/// Whether a byte may stand in the name of a field.
+fn is_name(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
 }
 
 #[cfg(test)]
@@ -242,6 +256,10 @@ mod tests {
             (b"3\r\nWiki\r\n", "a chunk is longer than its size says"),
             (b"4\r\nWiki\n0\r\n\r\n", "a chunk is longer than its size says"),
             (b"0\r\nX: 1\n\r\n", "the trailers are malformed"),
+            (b"0\r\nOPTIONS * HTTP/1.1\r\n\r\n", "the trailers are malformed"),
+            (b"0\r\n: 1\r\n\r\n", "the trailers are malformed"),
+            (b"0\r\nX: 1\r\n folded\r\n\r\n", "the trailers are malformed"),
+            (b"0\r\nX\r\n\r\n", "the trailers are malformed"),
         ] {
             assert_eq!(read(&mut Body::chunked(), bad, &[1]), Err(BadChunk(problem)), "{bad:?}");
         }

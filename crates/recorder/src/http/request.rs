@@ -38,7 +38,8 @@ impl Request {
                 return Err(Refused(431, "the head of the request is too long"));
             }
             // Whoever ends lines with LF alone would wait for ever.
-            if memchr::memmem::find(data, b"\n\n").is_some() {
+            let ended = |mark: &[u8]| memchr::memmem::find(data, mark).is_some();
+            if ended(b"\n\n") || ended(b"\n\r\n") {
                 return Err(Refused(400, "a line of the head does not end with CR LF"));
             }
             return Ok(None);
@@ -226,6 +227,7 @@ mod tests {
             ("GET / HTTP/1.1\nHost: a\r\n\r\n", 400),
             ("GET / HTTP/1.1\r\nHost: a\nX: 1\r\n\r\n", 400),
             ("GET / HTTP/1.1\nHost: a\n\n", 400),
+            ("GET / HTTP/1.1\nHost: a\n\r\n", 400),
             ("GET / HTTP/1.1\r\nHost: a\r\nX : 1\r\n\r\n", 400),
             ("GET / HTTP/1.1\r\nHost: a\r\nX: 1\r\n folded\r\n\r\n", 400),
             ("GET / HTTP/1.1\r\nHost: a\r\nX: a\0b\r\n\r\n", 400),

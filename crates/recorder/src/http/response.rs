@@ -4,7 +4,7 @@ use scribe::event::{Fields, ResponseHead};
 
 use super::body::Body;
 use super::fields::{self, Connection};
-use super::{LONGEST_HEAD, MOST_FIELDS, end_of_head, version_name};
+use super::{LONGEST_HEAD, MOST_FIELDS, version_name};
 
 /// The head of a response.
 #[derive(Debug)]
@@ -24,7 +24,9 @@ impl Response {
     /// Read a head; `None` if it is not all there yet. `seen` bytes were looked at before.
     pub(crate) fn parse(data: &[u8], seen: usize) -> Result<Option<Self>, Unreadable> {
         // A server that ends its lines with LF alone is understood by most clients, so httparse decides.
-        if end_of_head(data, seen).is_none() && memchr::memmem::find(data, b"\n\n").is_none() {
+        let from = seen.saturating_sub(2);
+        let ended = |mark: &[u8]| memchr::memmem::find(&data[from..], mark).is_some();
+        if !ended(b"\n\r\n") && !ended(b"\n\n") {
             if data.len() > LONGEST_HEAD {
                 return Err(Unreadable("the head of the response is too long"));
             }
@@ -177,6 +179,15 @@ mod tests {
         parse(spelled).write(&mut out, spelled.as_bytes());
         let expected = "HTTP/1.1 200 OK\r\nConnection: close\r\nX-End: 2\r\n\r\n";
         assert_eq!(String::from_utf8(out).expect("ASCII"), expected);
+    }
+
+    #[test]
+    fn any_mixture_of_line_ends_ends_a_head() {
+        for head in
+            ["HTTP/1.1 200 OK\nA: 1\n\n", "HTTP/1.1 200 OK\nA: 1\n\r\n", "HTTP/1.1 200 OK\r\nA: 1\r\n\n"]
+        {
+            assert_eq!(parse(head).length, head.len(), "{head:?}");
+        }
     }
 
     #[test]

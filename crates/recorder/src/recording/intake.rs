@@ -71,6 +71,15 @@ impl Batch {
         self.items.is_empty()
     }
 
+    fn add(&mut self, piece: &Piece) {
+        let Piece { exchange, at, direction, data, last } = *piece;
+        self.bytes.extend_from_slice(data);
+        self.items.push(Item { exchange, at, step: Step::Body(direction, data.len()) });
+        if last {
+            self.items.push(Item { exchange, at, step: Step::Sent });
+        }
+    }
+
     /// Make it empty; memory that a burst needed is given back.
     pub(crate) fn clear(&mut self) {
         self.items.clear();
@@ -118,17 +127,12 @@ impl Intake {
 
     /// Add body bytes if there is room, and in any case the steps before them.
     pub(crate) fn try_push_body(&self, before: &mut Vec<Item>, piece: &Piece) -> bool {
-        let Piece { exchange, at, direction, data, last } = *piece;
         let mut state = lock(&self.state);
         let idle = state.batch.is_empty();
         state.batch.items.append(before);
-        let fits = state.batch.bytes.is_empty() || state.batch.weight() + data.len() <= self.capacity;
+        let fits = state.batch.bytes.is_empty() || state.batch.weight() + piece.data.len() <= self.capacity;
         if fits {
-            state.batch.bytes.extend_from_slice(data);
-            state.batch.items.push(Item { exchange, at, step: Step::Body(direction, data.len()) });
-            if last {
-                state.batch.items.push(Item { exchange, at, step: Step::Sent });
-            }
+            state.batch.add(piece);
         } else {
             state.waiting = true;
         }
@@ -141,15 +145,18 @@ impl Intake {
         lock(&self.state).batch.weight() < self.capacity
     }
 
-    /// Add body bytes that found no room, waiting until there is some.
-    pub(crate) async fn push_body(&self, piece: &Piece<'_>) {
+    /// Add body bytes that found no room, waiting until there is some. If the wait is broken off with the exchange,
+    /// they are added all the same: they passed.
+    pub(crate) async fn push_body(&self, piece: Piece<'_>) {
         self.metrics.backpressure.fetch_add(1, Relaxed);
+        let mut wait = Wait { intake: self, piece, over: false };
         loop {
             let room = self.room.notified();
             tokio::pin!(room);
             // Registered before the second look, or room made in between would go unnoticed.
             room.as_mut().enable();
-            if self.try_push_body(&mut Vec::new(), piece) {
+            if self.try_push_body(&mut Vec::new(), &wait.piece) {
+                wait.over = true;
                 return;
             }
             room.await;
@@ -192,6 +199,24 @@ impl Intake {
     pub(crate) fn close(&self) {
         lock(&self.state).closed = true;
         self.filled.notify_one();
+    }
+}
+
+/// A piece that waits for room.
+struct Wait<'a> {
+    intake: &'a Intake,
+    piece: Piece<'a>,
+    over: bool,
+}
+
+impl Drop for Wait<'_> {
+    fn drop(&mut self) {
+        if !self.over {
+            let mut state = lock(&self.intake.state);
+            let idle = state.batch.is_empty();
+            state.batch.add(&self.piece);
+            self.intake.added(&state, idle);
+        }
     }
 }
 
@@ -241,6 +266,20 @@ mod tests {
         assert!(try_push(&intake, 1, 0, b"x"));
     }
 
+    #[tokio::test(flavor = "current_thread")]
+    async fn a_wait_that_is_broken_off_loses_nothing() {
+        let intake = intake(100);
+        assert!(try_push(&intake, 1, 0, &[0; 100]));
+        {
+            let push = intake.push_body(piece(1, 1, &[1; 100]));
+            tokio::pin!(push);
+            assert!(tokio::time::timeout(Duration::ZERO, &mut push).await.is_err());
+        }
+        let mut batch = Batch::default();
+        intake.take(&mut batch, Duration::ZERO);
+        assert_eq!((batch.items.len(), batch.bytes.len()), (2, 200));
+    }
+
     #[test]
     fn a_chunk_larger_than_the_queue_still_passes() {
         assert!(try_push(&intake(10), 1, 0, &[0; 1000]));
@@ -251,7 +290,7 @@ mod tests {
         let intake = Arc::new(intake(100));
         assert!(try_push(&intake, 1, 0, &[0; 100]));
         let waiting = Arc::clone(&intake);
-        let push = async move { waiting.push_body(&piece(1, 1, &[1; 100])).await };
+        let push = async move { waiting.push_body(piece(1, 1, &[1; 100])).await };
         let drain = async {
             tokio::task::yield_now().await;
             let mut batch = Batch::default();

@@ -3,9 +3,11 @@
 //! - [`intake`]: the queue, bounded by bytes.
 //! - [`desk`]: the thread that owns the trace.
 //! - [`orders`]: what can be asked of it.
-//! - [`upkeep`]: the thread that seals and removes old segments.
+//! - [`upkeep`]: the thread that looks after old segments.
+//! - [`sealing`]: segments sealed by a process whose memory is its own.
 
 pub(crate) mod desk;
 pub(crate) mod intake;
 pub(crate) mod orders;
+pub(crate) mod sealing;
 pub(crate) mod upkeep;

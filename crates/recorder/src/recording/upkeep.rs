@@ -1,5 +1,7 @@
 //! The thread that looks after segments which are no longer written: seals them, and removes what has had its time.
 
+use std::cell::Cell;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::thread::JoinHandle;
@@ -13,15 +15,13 @@ use crate::config::Config;
 use crate::log;
 use crate::recording::intake::{Intake, Item, Step};
 use crate::recording::orders::{Order, Reply};
+use crate::recording::sealing;
 
 /// How often the thread looks whether there is something to do.
 const ROUND: Duration = Duration::from_secs(2);
 
 /// How often retention is applied.
 const RETENTION_ROUND: Duration = Duration::from_secs(600);
-
-/// How much the thread yields to the others: sealing can wait, forwarding cannot.
-const NICENESS: i32 = 10;
 
 /// Something that is asked of the thread.
 pub(crate) enum Chore {
@@ -39,6 +39,10 @@ struct Upkeep {
     intake: Arc<Intake>,
     retention: Retention,
     seals: bool,
+    /// The recorder's configuration, for the process that seals.
+    config: PathBuf,
+    /// Below this number everything was sealed that can be.
+    sealed_below: Cell<u64>,
 }
 
 /// Start the thread; it ends when it is told to.
@@ -49,17 +53,20 @@ pub(crate) fn start(
 ) -> std::io::Result<(Sender<Chore>, JoinHandle<()>)> {
     let (sender, chores) = std::sync::mpsc::channel();
     let retention = Retention { days: config.trace.retention_days, max_bytes: config.trace.max_bytes };
-    let upkeep = Upkeep { keeper, intake, retention, seals: config.trace.seal };
+    let upkeep = Upkeep {
+        keeper,
+        intake,
+        retention,
+        seals: config.trace.seal,
+        config: config.path.clone(),
+        sealed_below: Cell::new(0),
+    };
     let thread = std::thread::Builder::new().name("upkeep".to_owned()).spawn(move || upkeep.run(&chores))?;
     Ok((sender, thread))
 }
 
 impl Upkeep {
     fn run(&self, chores: &Receiver<Chore>) {
-        // On Linux this is for the calling thread alone; where it is for all, it does no harm.
-        if let Err(error) = rustix::process::nice(NICENESS) {
-            log::debug("upkeep keeps its priority", &[("error", &error.to_string())]);
-        }
         let mut next_retention = Instant::now() + ROUND;
         loop {
             match chores.recv_timeout(ROUND) {
@@ -75,7 +82,7 @@ impl Upkeep {
                 }
                 Err(RecvTimeoutError::Timeout) => {
                     if self.seals {
-                        self.seal_one();
+                        self.seal_new();
                     }
                     if Instant::now() >= next_retention && self.retention != Retention::default() {
                         next_retention = Instant::now() + RETENTION_ROUND;
@@ -86,32 +93,32 @@ impl Upkeep {
         }
     }
 
-    fn seal_one(&self) {
-        let sealed = self
-            .closed_below()
-            .and_then(|below| self.keeper.seal_next(below).map_err(|error| error.to_string()));
+    /// Seal what was closed since the last time.
+    fn seal_new(&self) {
+        let sealed = self.closed_below().and_then(|below| {
+            if below <= self.sealed_below.get() {
+                return Ok(Vec::new());
+            }
+            self.seal(below)
+        });
         match sealed {
-            Ok(Some(sealing)) => log::info(
-                "a segment was sealed",
-                &[
-                    ("segment", &sealing.segment.to_string()),
-                    ("raw", &sealing.raw_bytes.to_string()),
-                    ("sealed", &sealing.sealed_bytes.to_string()),
-                ],
-            ),
-            Ok(None) => {}
+            Ok(sealed) => {
+                for segment in sealed {
+                    log::info("a segment was sealed", &[("segment", &segment.to_string())]);
+                }
+            }
             Err(error) => log::warn("a segment could not be sealed", &[("error", &error)]),
         }
     }
 
+    fn seal(&self, below: u64) -> Result<Vec<Value>, String> {
+        // What is refused now will be refused again: it is not tried every other second.
+        self.sealed_below.set(below);
+        sealing::start(&self.config, below)
+    }
+
     fn seal_all(&self) -> Result<Value, String> {
-        let below = self.closed_below()?;
-        let mut sealed = Vec::new();
-        while let Some(sealing) = self.keeper.seal_next(below).map_err(|error| error.to_string())? {
-            sealed.push(
-                json!({"segment": sealing.segment, "raw": sealing.raw_bytes, "sealed": sealing.sealed_bytes}),
-            );
-        }
+        let sealed = self.seal(self.closed_below()?)?;
         Ok(json!({"ok": true, "sealed": sealed}))
     }
 

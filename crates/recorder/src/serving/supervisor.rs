@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::net::{SocketAddr, TcpListener};
 use std::os::fd::OwnedFd;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
@@ -46,19 +46,32 @@ pub(crate) fn run(config: &Config, config_file: &Path) -> Result<(), WorkerError
         "cannot listen on {}; another program may use that port: choose one with proxy.listen",
         config.listen
     )))?;
-    let pid_file = config.run_folder().join("recorder.pid");
-    files::replace(&pid_file, format!("{}\n", std::process::id()).as_bytes())
-        .map_err(while_doing("cannot write recorder.pid"))?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(while_doing("cannot start the supervisor"))?;
-    let ended = runtime.block_on(supervise(&listener, config_file));
-    // Both belong to this run; what is left behind would mislead.
-    for path in [&pid_file, &config.control_socket] {
-        if let Err(error) = std::fs::remove_file(path) {
-            log::debug("a file of this run stays behind", &[("error", &error.to_string())]);
+    runtime.block_on(supervise(&listener, config, config_file))
+}
+
+/// Files that are there as long as this supervisor keeps a recorder running; left behind, they would mislead.
+struct Presence([PathBuf; 2]);
+
+impl Presence {
+    /// Tell everyone who looks that it is us.
+    fn announce(config: &Config) -> Result<Self, WorkerError> {
+        let pid_file = config.run_folder().join("recorder.pid");
+        files::replace(&pid_file, format!("{}\n", std::process::id()).as_bytes())
+            .map_err(while_doing("cannot write recorder.pid"))?;
+        Ok(Self([pid_file, config.control_socket.clone()]))
+    }
+}
+
+impl Drop for Presence {
+    fn drop(&mut self) {
+        for path in &self.0 {
+            if let Err(error) = std::fs::remove_file(path) {
+                log::debug("a file of this run stays behind", &[("error", &error.to_string())]);
+            }
         }
     }
-    ended
 }
 
 fn bind(address: SocketAddr) -> io::Result<TcpListener> {
@@ -69,22 +82,27 @@ fn bind(address: SocketAddr) -> io::Result<TcpListener> {
     Ok(socket.into())
 }
 
-async fn supervise(listener: &TcpListener, config_file: &Path) -> Result<(), WorkerError> {
+async fn supervise(listener: &TcpListener, config: &Config, config_file: &Path) -> Result<(), WorkerError> {
     let listening = |kind| signal(kind).map_err(while_doing("cannot listen to signals"));
     let mut signals = [listening(SignalKind::terminate())?, listening(SignalKind::interrupt())?];
+    let mut presence = None;
     let mut restarts = 0_u64;
     let mut deaths = 0_usize;
     loop {
         let began = Instant::now();
         let mut worker =
             start(listener, config_file, restarts).map_err(while_doing("cannot start the recorder"))?;
-        let ready = announce(&mut worker, restarts == 0).await;
+        let ready = readiness(&mut worker).await;
+        if let Some(line) = ready.as_ref().filter(|_| presence.is_none()) {
+            presence = Some(Presence::announce(config)?);
+            tell(line, worker.id().unwrap_or_default());
+        }
         let (status, asked) =
             wait(&mut worker, &mut signals).await.map_err(while_doing("cannot wait for the recorder"))?;
         if asked || status.success() {
             return Ok(());
         }
-        if !ready && restarts == 0 {
+        if presence.is_none() {
             // It has said why; to try the same again would say the same.
             let error = io::Error::other(format!("it ended with {status}"));
             return Err(WorkerError::Io { what: "the recorder could not start".to_owned(), error });
@@ -109,21 +127,20 @@ fn start(listener: &TcpListener, config_file: &Path, restarts: u64) -> io::Resul
         .spawn()
 }
 
-/// Wait until the recorder accepts connections; the first time, whoever started us is told.
-async fn announce(worker: &mut Child, first: bool) -> bool {
-    let Some(stdout) = worker.stdout.take() else { return false };
+/// Wait until the recorder accepts connections: the line in which it says so.
+async fn readiness(worker: &mut Child) -> Option<String> {
     let mut line = String::new();
-    let ready = BufReader::new(stdout).read_line(&mut line).await.is_ok_and(|read| read > 0);
-    if ready && first {
-        let line = line.replacen(
-            &format!("\"pid\":{}", worker.id().unwrap_or_default()),
-            &format!("\"pid\":{}", std::process::id()),
-            1,
-        );
-        // Whoever started us may not care.
-        let _ = io::stdout().write_all(line.as_bytes()).and_then(|()| io::stdout().flush());
-    }
-    ready
+    let read = BufReader::new(worker.stdout.take()?).read_line(&mut line).await;
+    read.is_ok_and(|read| read > 0).then_some(line)
+}
+
+/// Tell whoever started us, with our own process id: that is the one to stop.
+fn tell(line: &str, worker: u32) {
+    let (theirs, ours) = (format!("\"pid\":{worker}"), format!("\"pid\":{}", std::process::id()));
+    // Whoever started us may not care.
+    let _ = io::stdout()
+        .write_all(line.replacen(&theirs, &ours, 1).as_bytes())
+        .and_then(|()| io::stdout().flush());
 }
 
 /// Wait for the recorder's end; tells whether it was asked for.
