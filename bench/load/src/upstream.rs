@@ -3,12 +3,20 @@
 use std::fmt::Write;
 use std::io;
 use std::net::SocketAddr;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpStream};
+use tokio::time::Instant;
 
 use crate::wire::{now, read_head, skip};
+
+/// How many streams were begun, so that each has a phase of its own.
+static STREAMS: AtomicU64 = AtomicU64::new(0);
+
+/// Spreads phases evenly over any gap.
+const PRIME: u64 = 7919;
 
 /// Serve for ever.
 pub(crate) async fn serve(listen: SocketAddr) -> io::Result<()> {
@@ -47,7 +55,10 @@ async fn events(stream: &mut TcpStream, count: u64, gap: u64) -> io::Result<()> 
     let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
     stream.write_all(head.as_bytes()).await?;
     let mut out = String::new();
-    let mut pause = tokio::time::interval(Duration::from_micros(gap.max(1)));
+    // Streams of different models do not tick together.
+    let phase = STREAMS.fetch_add(1, Ordering::Relaxed) * PRIME % gap.max(1);
+    let begin = Instant::now() + Duration::from_micros(phase);
+    let mut pause = tokio::time::interval_at(begin, Duration::from_micros(gap.max(1)));
     for _ in 0..count {
         if gap > 0 {
             pause.tick().await;

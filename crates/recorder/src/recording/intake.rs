@@ -4,7 +4,7 @@
 //! bytes lie one after the other in one buffer, so that taking a chunk costs a copy and no allocation.
 
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::{Arc, Condvar, Mutex};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::Duration;
 
 use scribe::event::{Cause, Closing, Direction, Opening, ResponseHead};
@@ -13,7 +13,8 @@ use tokio::sync::Notify;
 use crate::metrics::{Metrics, lock};
 use crate::recording::orders::Order;
 
-/// What is waited for before a small batch is taken, so that one wake-up serves many chunks.
+/// How long a small batch is left to grow, so that one look serves many chunks. Twice this is less than the 5 ms within
+/// which everything is handed to the operating system.
 const GATHERING: Duration = Duration::from_millis(2);
 
 /// A batch of this size is taken at once.
@@ -94,7 +95,16 @@ struct State {
     batch: Batch,
     /// Forwarding waits for room.
     waiting: bool,
+    /// The recording thread waits to be woken.
+    asleep: bool,
     closed: bool,
+}
+
+impl State {
+    /// Whether what is there should be taken at once.
+    fn is_urgent(&self) -> bool {
+        self.closed || self.waiting || self.batch.weight() >= FULL_BATCH
+    }
 }
 
 /// The queue.
@@ -120,15 +130,13 @@ impl Intake {
     /// Add steps that are never dropped and never wait.
     pub(crate) fn push_all(&self, items: &mut Vec<Item>) {
         let mut state = lock(&self.state);
-        let idle = state.batch.is_empty();
         state.batch.items.append(items);
-        self.added(&state, idle);
+        self.added(&mut state);
     }
 
     /// Add body bytes if there is room, and in any case the steps before them.
     pub(crate) fn try_push_body(&self, before: &mut Vec<Item>, piece: &Piece) -> bool {
         let mut state = lock(&self.state);
-        let idle = state.batch.is_empty();
         state.batch.items.append(before);
         let fits = state.batch.bytes.is_empty() || state.batch.weight() + piece.data.len() <= self.capacity;
         if fits {
@@ -136,7 +144,7 @@ impl Intake {
         } else {
             state.waiting = true;
         }
-        self.added(&state, idle);
+        self.added(&mut state);
         fits
     }
 
@@ -163,11 +171,11 @@ impl Intake {
         }
     }
 
-    fn added(&self, state: &State, was_idle: bool) {
-        let weight = state.batch.weight();
-        self.metrics.queue_bytes.store(weight as u64, Relaxed);
-        // Wake the other side when there is something, and again when there is much; not for each step.
-        if (was_idle && !state.batch.is_empty()) || weight >= FULL_BATCH {
+    /// Wake the other side if it has gone to sleep, or if it should not gather any longer; it looks by itself every few
+    /// milliseconds as long as anything happens, so that traffic is not slowed down by waking it.
+    fn added(&self, state: &mut State) {
+        self.metrics.queue_bytes.store(state.batch.weight() as u64, Relaxed);
+        if std::mem::take(&mut state.asleep) || state.is_urgent() {
             self.filled.notify_one();
         }
     }
@@ -175,17 +183,12 @@ impl Intake {
     /// Take all that came, in exchange for an empty batch. Waits at most `patience` for anything to come; the answer
     /// is `false` once the queue is closed and empty.
     pub(crate) fn take(&self, batch: &mut Batch, patience: Duration) -> bool {
-        let mut state = lock(&self.state);
+        let mut state = self.wait(lock(&self.state), GATHERING, |state| !state.is_urgent());
         if state.batch.is_empty() && !state.closed {
-            let waited = self
-                .filled
-                .wait_timeout_while(state, patience, |state| state.batch.is_empty() && !state.closed);
-            state = waited.unwrap_or_else(std::sync::PoisonError::into_inner).0;
-        }
-        if !state.batch.is_empty() && !state.closed {
-            let small = |state: &mut State| state.batch.weight() < FULL_BATCH && !state.closed;
-            let waited = self.filled.wait_timeout_while(state, GATHERING, small);
-            state = waited.unwrap_or_else(std::sync::PoisonError::into_inner).0;
+            state.asleep = true;
+            state = self.wait(state, patience, |state| state.batch.is_empty() && !state.closed);
+            state.asleep = false;
+            state = self.wait(state, GATHERING, |state| !state.batch.is_empty() && !state.is_urgent());
         }
         std::mem::swap(&mut state.batch, batch);
         self.metrics.queue_bytes.store(0, Relaxed);
@@ -193,6 +196,16 @@ impl Intake {
             self.room.notify_waiters();
         }
         !(state.closed && batch.is_empty())
+    }
+
+    fn wait<'a>(
+        &self,
+        state: MutexGuard<'a, State>,
+        longest: Duration,
+        mut go_on: impl FnMut(&State) -> bool,
+    ) -> MutexGuard<'a, State> {
+        let waited = self.filled.wait_timeout_while(state, longest, |state| go_on(state));
+        waited.unwrap_or_else(std::sync::PoisonError::into_inner).0
     }
 
     /// Nothing more will come.
@@ -213,9 +226,8 @@ impl Drop for Wait<'_> {
     fn drop(&mut self) {
         if !self.over {
             let mut state = lock(&self.intake.state);
-            let idle = state.batch.is_empty();
             state.batch.add(&self.piece);
-            self.intake.added(&state, idle);
+            self.intake.added(&mut state);
         }
     }
 }
