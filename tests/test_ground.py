@@ -97,6 +97,41 @@ def figure(row: str, column: int) -> float:
     return float(cells[column].split()[0])
 
 
+def ratios(subject: str, row: str) -> list[float]:
+    """All figures of the first row of that name that a benchmark published, in order."""
+    match = re.search(rf"^\| {re.escape(row)} \|(.*)$", published_figures(subject), re.MULTILINE)
+    assert match is not None, f"no row `{row}` in the README: run `make bench ARGS='{subject} --readme'`"
+    return [float(number) for number in re.findall(r"-?\d+(?:\.\d+)?", match[1])]
+
+
+@pytest.mark.requirement("PROXY-06")
+def test_published_latency_stays_within_its_bounds() -> None:
+    _rate, _least, _most, _cpu, _p50, _p99, p50_ratio, p99_ratio, *_ = ratios("recorder", "blackbird")
+    assert p50_ratio <= 1.5
+    assert p99_ratio <= 3.0
+
+
+@pytest.mark.requirement("PROXY-19")
+def test_published_throughput_and_memory_stay_within_their_bounds() -> None:
+    requests, *_, events, _least, _most, cpu, resident = ratios("recorder", "blackbird")
+    assert requests >= 0.6
+    assert events >= 0.7
+    assert cpu <= 1.6
+    assert resident < 80
+    for peer in ("claude-tap", "mitmproxy"):
+        _, *_, peer_events, _, _, _, _ = ratios("recorder", peer)
+        assert events >= 4 * peer_events
+
+
+@pytest.mark.requirement("TRACE-09")
+def test_published_size_of_seals_and_time_to_read_one_request() -> None:
+    assert ratios("seal", "requests")[-1] >= 150
+    assert ratios("seal", "streams, with heads, times and index")[-1] >= 15
+    read = re.search(r"in (\d+) ms \((\d+)–(\d+)\)", published_figures("seal"))
+    assert read is not None
+    assert int(read[3]) < 50
+
+
 @pytest.mark.requirement("PROOF-05")
 def test_published_memory_is_within_the_bound() -> None:
     assert figure("one 100 MB log", 1) >= 100

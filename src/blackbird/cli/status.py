@@ -96,6 +96,13 @@ def _lost(running: dict[str, Any]) -> str:
     )
 
 
+def _trouble(running: dict[str, Any]) -> str:
+    error = running.get("last_error")
+    if not error:
+        return ""
+    return f"{error}" + (" (over now)" if running.get("recording", False) else "")
+
+
 def _lines(running: dict[str, Any], now: dt.datetime) -> list[tuple[str, str]]:
     """What there is to tell, as the recorder says it; what it does not say is left out."""
     supervisor = running.get("supervisor_pid")
@@ -110,7 +117,7 @@ def _lines(running: dict[str, Any], now: dt.datetime) -> list[tuple[str, str]]:
         ("requests", f"{running.get('requests', 0)}, {running.get('active_requests', 0)} under way"),
         ("records", f"{last}, safe on disk up to {synced}"),
         ("waiting", round_size(running.get("queue_bytes", 0))),
-        ("trouble", str(running.get("last_error") or "")),
+        ("trouble", _trouble(running)),
     ]
     return [(name, text) for name, text in lines if text]
 

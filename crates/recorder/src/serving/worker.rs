@@ -33,9 +33,6 @@ use crate::serving::stop::{Phase, Stop};
 /// More forwarding threads than this gain nothing at the speed of models.
 const MOST_THREADS: usize = 2;
 
-/// Cores for each forwarding thread: agent and recording thread want some, too.
-const CORES_PER_THREAD: usize = 2;
-
 /// How long an accept that failed is left alone: the usual cause is a lack of file descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
@@ -152,7 +149,7 @@ pub(crate) fn run(config: &Config, restarts: u64) -> Result<(), WorkerError> {
         facts: Arc::clone(&backstage.desk.facts),
     });
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    let threads = config.threads.unwrap_or((cores / CORES_PER_THREAD).min(MOST_THREADS)).max(1);
+    let threads = config.threads.unwrap_or(cores.min(MOST_THREADS)).max(1);
     let forwarding: Vec<JoinHandle<()>> = (0..threads)
         .map(|number| {
             let listener = listener.try_clone().map_err(while_doing("cannot share the socket"))?;
