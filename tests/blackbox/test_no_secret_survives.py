@@ -13,7 +13,9 @@ from tests.blackbox.cli.command import run
 from tests.blackbox.redaction.corpus import Case, read_corpus
 
 CASES = read_corpus()
-SECRETS = [case for case in CASES if case.kinds]
+#: What only recorded traffic is searched for: in a log, an account's id is no secret.
+WIRE_ALONE = {"account_id", "device_id"}
+SECRETS = [case for case in CASES if case.kinds and not WIRE_ALONE & set(case.kinds)]
 LOOK_ALIKES = [case for case in CASES if not case.kinds]
 #: Shorter pieces of a secret occur by chance.
 LEAST = 12

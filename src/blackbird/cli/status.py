@@ -106,7 +106,9 @@ def _trouble(running: dict[str, Any]) -> str:
 def _lines(running: dict[str, Any], now: dt.datetime) -> list[tuple[str, str]]:
     """What there is to tell, as the recorder says it; what it does not say is left out."""
     supervisor = running.get("supervisor_pid")
-    process = f"{running.get('pid')}" + (f", supervised by {supervisor}" if supervisor else "")
+    process = f"{running.get('pid')}" + (
+        f", supervised by {supervisor}" if supervisor else ", its supervisor is gone: `blackbird down`, then `up`"
+    )
     restarts = running.get("restarts", 0)
     last, synced = running.get("last_sequence", 0), running.get("synced_sequence", 0)
     lines = [

@@ -68,6 +68,7 @@ class Agent:
             connection.request("POST", f"{self._url.path}/v1/messages", body, fields)
             with connection.getresponse() as response:
                 if response.status in _RETRIED:
+                    response.read()  # to leave before the end would be to hang up
                     return int(response.getheader("retry-after", "0"))
                 if response.status != http.client.OK:
                     said = response.read().decode(errors="replace")

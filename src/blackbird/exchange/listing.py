@@ -11,6 +11,7 @@ from blackbird.trace import ids
 from blackbird.trace.errors import TraceError
 from blackbird.trace.folder import Trace
 from blackbird.trace.records import JSON_KINDS, Flag, Kind, Record, read_object
+from blackbird.trace.scan import Corruption, Intact
 from blackbird.trace.segment import Segment
 
 SCHEMA = "trace-record/1"
@@ -38,7 +39,7 @@ class Wanted(msgspec.Struct, frozen=True):
 
 
 def records(trace: Trace, wanted: Wanted) -> Iterator[dict[str, Any] | TraceError]:
-    """The records that are wanted, as objects in order; a segment that cannot be read comes as its error."""
+    """The records that are wanted, as objects in order; what of the trace cannot be read comes as its error."""
     chosen = _requests(trace, wanted)
     for segment in trace.segments():
         if isinstance(segment, TraceError):
@@ -46,12 +47,30 @@ def records(trace: Trace, wanted: Wanted) -> Iterator[dict[str, Any] | TraceErro
             continue
         clock = Clock(segment.header)
         try:
-            for record in segment.records() if wanted.is_all else segment.pick(chosen | {ids.ZERO}):
+            for record in _read(segment, None if wanted.is_all else chosen | {ids.ZERO}):
+                if isinstance(record, TraceError):
+                    yield record
+                    continue
                 clock.take(record)
                 if wanted.is_all or record.request in chosen or (wanted.request is None and wanted.names(record)):
                     yield describe(record, segment.header.number, clock)
         except TraceError as error:
             yield error
+
+
+def _read(segment: Segment, chosen: frozenset[bytes] | None) -> Iterator[Record | TraceError]:
+    """The records of some requests, or all, and what is corrupt between them."""
+    if chosen is not None:
+        yield from segment.pick(chosen)
+    # A segment with corruption is never sealed.
+    if chosen is not None and segment.sealed_root is not None:
+        return
+    for step in segment.steps(bodies=chosen is None):
+        if isinstance(step, Corruption):
+            size = step.end - step.start
+            yield TraceError(f"{size} bytes are corrupt and left out", step.start, segment.file)
+        elif isinstance(step, Intact) and chosen is None:
+            yield step.record
 
 
 def _requests(trace: Trace, wanted: Wanted) -> frozenset[bytes]:

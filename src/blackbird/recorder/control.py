@@ -35,7 +35,7 @@ def request(home: Home, op: dict[str, Any], timeout: float = TIMEOUT_SECONDS) ->
     address = socket_path(home)
     try:
         line = _exchange(address, msgspec.json.encode(op) + b"\n", timeout)
-    except (FileNotFoundError, ConnectionRefusedError, NotADirectoryError) as error:
+    except (FileNotFoundError, ConnectionError, NotADirectoryError) as error:
         raise RecorderDown(f"no recorder runs for {home.path}", "blackbird up starts it") from error
     except TimeoutError as error:
         message = f"the recorder did not answer `{op.get('op')}` within {timeout:g} s"

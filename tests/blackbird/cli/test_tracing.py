@@ -191,6 +191,19 @@ def test_export_of_a_damaged_trace_writes_the_rest_and_says_so(here: Place, tmp_
     assert [line["segment"] for line in exported(tmp_path / "rest.jsonl")] == [1] * 7 + [3] * 7
 
 
+@pytest.mark.parametrize("arguments", [(), ("--session", "s2")])
+def test_export_says_what_is_corrupt(here: Place, tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    recorded(here)
+    damaged = here.home.trace / "00000002.wal"
+    data = bytearray(damaged.read_bytes())
+    data[len(data) // 2] ^= 1
+    damaged.write_bytes(data)
+    done = here.run("trace", "export", *arguments, "--output", str(tmp_path / "out.jsonl"))
+    assert done.code == 4
+    assert "00000002.wal: " in done.err
+    assert "bytes are corrupt and left out" in done.err
+
+
 def test_export_of_two_things_at_once(here: Place) -> None:
     assert here.run("trace", "export", "--output", "-", "--run", "a", "--session", "b").code == 2
 

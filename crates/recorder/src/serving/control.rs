@@ -26,6 +26,11 @@ use crate::serving::stop::Phase;
 /// The longest line that is read: a line of an agent's own log may be long.
 const LONGEST_LINE: u64 = 8 << 20;
 
+/// The process that started this one; another takes its place when it dies.
+pub(crate) fn parent() -> Option<u32> {
+    rustix::process::getppid().and_then(|parent| u32::try_from(parent.as_raw_nonzero().get()).ok())
+}
+
 /// What every operation works with.
 #[derive(Clone)]
 pub(crate) struct Desk {
@@ -132,7 +137,7 @@ impl Desk {
             "ok": true,
             "listen": self.listen,
             "pid": std::process::id(),
-            "supervisor_pid": self.supervisor,
+            "supervisor_pid": self.supervisor.filter(|supervisor| Some(*supervisor) == parent()),
             "version": self.facts.version,
             "instance": self.facts.instance,
             "started": self.started,

@@ -94,7 +94,6 @@ impl Backstage {
             },
             policy: started.policy,
         };
-        let parent = rustix::process::getppid().map(|parent| parent.as_raw_nonzero().get());
         let desk = Desk {
             intake: Arc::clone(&intake),
             upkeep: chores.clone(),
@@ -103,7 +102,7 @@ impl Backstage {
             facts: Arc::new(facts),
             stop,
             listen,
-            supervisor: parent.and_then(|parent| u32::try_from(parent).ok()),
+            supervisor: control::parent(),
             started: log::rfc3339(SystemTime::now()),
             restarts,
         };
