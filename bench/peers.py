@@ -11,9 +11,13 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
+from blackbird.config import render
+from blackbird.config.load import load
+from blackbird.home import Home
 from blackbird.recorder.program import find
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -140,52 +144,28 @@ def _claude_tap(folder: Path, port: int, upstream: int) -> list[str]:
     return ["env", f"HOME={folder}", program, "--tap-no-launch", "--tap-no-live", "--tap-no-open", *allowed, *target]
 
 
-def recorder_config(folder: Path, port: int, upstream: int, **changes: object) -> Path:
+def recorder_home(folder: Path) -> Home:
+    """The home of a recorder that is measured in a folder."""
+    return Home(folder / "home", folder / "config.toml")
+
+
+def recorder_config(folder: Path, port: int, upstream: int, **changes: Any) -> Path:
     """A resolved configuration of the recorder, all defaults but for where it listens and forwards."""
-    trace = {
-        "persist": "grouped",
-        "sync_ms": 20,
-        "rotate_bytes": 128 << 20,
-        "rotate_seconds": 3600,
-        "retention_days": None,
-        "max_bytes": None,
-        "seal": True,
-    }
-    config = {
-        "schema": "recorder-config/1",
-        "home": str(folder / "home"),
-        "listen": f"127.0.0.1:{port}",
-        "token": None,
-        "control_socket": str(folder / "home" / "run" / "control.sock"),
-        "allowed_hosts": [],
-        "allowed_origins": [],
-        "upstreams": {},
-        "default_upstream": f"http://127.0.0.1:{upstream}",
-        "ca_file": None,
-        "mode": "full",
-        "lossless": True,
-        "queue_bytes": 32 << 20,
-        "keep_undecodable": False,
-        "decode_memory": 32 << 20,
-        "decoded_limit": 256 << 20,
-        "drain_seconds": 5,
-        "threads": None,
-        "trace": trace,
-        "redaction": {
-            "ruleset_version": None,
-            "off": [],
-            "on": [],
-            "allow": [],
-            "rules": None,
-        },
-        **changes,
-    }
-    path = folder / "recorder.json"
-    path.write_text(json.dumps(config), encoding="utf-8")
-    return path
+    home = recorder_home(folder)
+    options = [
+        ("bench", "proxy.listen", f"127.0.0.1:{port}"),
+        ("bench", "proxy.upstream_url", f"http://127.0.0.1:{upstream}"),
+        ("bench", "proxy.drain_seconds", "5"),
+    ]
+    config = render.recorder_config(load(home, options, variables={}, folder=folder), home)
+    for key, value in {"upstreams": {}, **changes}.items():
+        config[key] = {**config[key], **value} if isinstance(value, dict) and value else value
+    home.run.mkdir(parents=True, exist_ok=True)
+    home.recorder_json.write_text(json.dumps(config), encoding="utf-8")
+    return home.recorder_json
 
 
-def _recorder(**changes: object) -> Callable[[Path, int, int], list[str]]:
+def _recorder(**changes: Any) -> Callable[[Path, int, int], list[str]]:
     def command(folder: Path, port: int, upstream: int) -> list[str]:
         return [str(find()), "serve", "--config", str(recorder_config(folder, port, upstream, **changes))]
 
@@ -228,29 +208,11 @@ VARIANTS = (
     Peer("privacy mode (no bodies)", _recorder(mode="privacy")),
     Peer(
         "no redaction classes",
-        _recorder(
-            redaction={
-                "ruleset_version": None,
-                "on": [],
-                "allow": [],
-                "rules": None,
-                "off": ["assignments", "headers", "identity", "jwt", "keys", "pem", "url"],
-            }
-        ),
+        _recorder(redaction={"off": ["assignments", "headers", "identity", "jwt", "keys", "pem", "url"]}),
     ),
     Peer(
         "written, never synced",
-        _recorder(
-            trace={
-                "persist": "written",
-                "sync_ms": 20,
-                "rotate_bytes": 128 << 20,
-                "rotate_seconds": 3600,
-                "retention_days": None,
-                "max_bytes": None,
-                "seal": False,
-            }
-        ),
+        _recorder(trace={"persist": "written", "seal": False}),
     ),
 )
 

@@ -19,9 +19,10 @@ from typing import Any
 
 import msgspec
 
-from bench.peers import ROOT, free_port, recorder_config, running
+from bench.peers import ROOT, free_port, recorder_config, recorder_home, running
 from bench.recorder import LOADS, build_load
 from blackbird.exchange.catalog import load, matching
+from blackbird.recorder import control
 from blackbird.recorder.program import find
 from blackbird.trace.folder import Trace
 from blackbird.trace.seal import index as seal_index
@@ -31,6 +32,8 @@ TURNS = 100
 EVENTS = 150
 PAUSE = 0.001
 _TEXT = (".md", ".py", ".rs", ".txt")
+_SEAL = {"op": "seal"}
+_PATIENCE = 60.0
 
 
 class SealReport(msgspec.Struct):
@@ -136,9 +139,8 @@ def measure(folders: list[Path]) -> SealReport:
         config = recorder_config(folder, port, listener.getsockname()[1])
         with running([str(find()), "serve", "--config", str(config)], port, folder / "log", {}):
             sent, received = _talk(port, texts)
-            control = folder / "home" / "run" / "control.sock"
             began = time.monotonic()
-            _ask(control, {"op": "seal"})
+            control.request(recorder_home(folder), _SEAL, timeout=_PATIENCE)
             seconds = time.monotonic() - began
         quiet, busy = _latency_while_sealing()
         trace = folder / "home" / "trace"
@@ -157,16 +159,6 @@ def measure(folders: list[Path]) -> SealReport:
             latency_sealing_p99_ms=busy,
             machine=platform.machine(),
         )
-
-
-def _ask(control: Path, order: dict[str, Any]) -> dict[str, Any]:
-    with socket.socket(socket.AF_UNIX) as stream:
-        stream.connect(str(control))
-        stream.sendall(json.dumps(order).encode() + b"\n")
-        answer: dict[str, Any] = json.loads(stream.makefile().readline())
-    if not answer["ok"]:
-        raise SystemExit(f"bench: the recorder refused {order}: {answer}")
-    return answer
 
 
 def _request_frames(seal: Path) -> int:
@@ -203,8 +195,8 @@ def _latency_while_sealing() -> tuple[float, float]:
             quiet = json.loads(subprocess.run(paced, capture_output=True, check=True).stdout)["p99_us"] / 1000
             filling = [*paced[:4], "--connections", "32", "--events", "10000"]
             subprocess.run(filling, capture_output=True, check=True)
-            control = folder / "home" / "run" / "control.sock"
-            sealing = threading.Thread(target=_ask, args=(control, {"op": "seal"}))
+            order = (recorder_home(folder), _SEAL, _PATIENCE)
+            sealing = threading.Thread(target=control.request, args=order)
             sealing.start()
             busy = json.loads(subprocess.run(paced, capture_output=True, check=True).stdout)["p99_us"] / 1000
             sealing.join()

@@ -7,7 +7,6 @@ crash file is replayed by naming it.
 """
 
 import sys
-import tempfile
 from pathlib import Path
 
 import atheris
@@ -16,22 +15,11 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 with atheris.instrument_imports(include=["blackbox"]):
+    from tests.fuzz.drive import fuzz
     from tests.fuzz.forms import exercise, seeds
 
 MAX_BYTES = 4096
 
 
-def main() -> None:
-    """Hand over to the fuzzer, with a corpus of our own if the caller names none."""
-    arguments = sys.argv
-    with tempfile.TemporaryDirectory() as scratch:
-        if all(argument.startswith("-") for argument in arguments[1:]):
-            for number, seed in enumerate(seeds()):
-                (Path(scratch) / f"{number:05}").write_bytes(seed)
-            arguments = [arguments[0], f"-max_len={MAX_BYTES}", *arguments[1:], scratch]
-        atheris.Setup(arguments, exercise)
-        atheris.Fuzz()
-
-
 if __name__ == "__main__":
-    main()
+    fuzz(exercise, seeds, f"-max_len={MAX_BYTES}")

@@ -7,7 +7,6 @@ fixtures/redaction. A crash file is replayed by naming it.
 """
 
 import sys
-import tempfile
 from pathlib import Path
 
 import atheris
@@ -19,6 +18,7 @@ with atheris.instrument_imports(include=["blackbox"]):
     from blackbox.redaction.redactor import Redactor
     from tests.blackbox.redaction import naive
     from tests.blackbox.redaction.corpus import read_corpus
+    from tests.fuzz.drive import fuzz
 
 MAX_BYTES = 4096
 REDACTOR = Redactor()
@@ -39,17 +39,5 @@ def exercise(data: bytes) -> None:
     redact_file(REDACTOR, data)
 
 
-def main() -> None:
-    """Hand over to the fuzzer, with a corpus of our own if the caller names none."""
-    arguments = sys.argv
-    with tempfile.TemporaryDirectory() as scratch:
-        if all(argument.startswith("-") for argument in arguments[1:]):
-            for case in read_corpus():
-                (Path(scratch) / f"{case.line:05}").write_bytes(case.text.encode())
-            arguments = [arguments[0], f"-max_len={MAX_BYTES}", *arguments[1:], scratch]
-        atheris.Setup(arguments, exercise)
-        atheris.Fuzz()
-
-
 if __name__ == "__main__":
-    main()
+    fuzz(exercise, lambda: [case.text.encode() for case in read_corpus()], f"-max_len={MAX_BYTES}")

@@ -38,21 +38,8 @@ fn write(level: &str, message: &str, facts: &[(&str, &str)]) {
 /// A moment as RFC 3339 in UTC, to the millisecond.
 pub(crate) fn rfc3339(moment: SystemTime) -> String {
     let since = moment.duration_since(UNIX_EPOCH).unwrap_or_default();
-    let (days, second) = (since.as_secs() / 86_400, since.as_secs() % 86_400);
-    // The civil calendar in eras of 400 years that begin on a first of March.
-    let shifted = days + 719_468;
-    let (era, day) = (shifted / 146_097, shifted % 146_097);
-    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
-    let day = day - (365 * year + year / 4 - year / 100);
-    let month = (5 * day + 2) / 153;
-    let (day, month) = (day - (153 * month + 2) / 5 + 1, if month < 10 { month + 3 } else { month - 9 });
-    let year = era * 400 + year + u64::from(month <= 2);
-    let (hour, minute) = (second / 3600, second / 60 % 60);
-    format!(
-        "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{:02}.{:03}Z",
-        second % 60,
-        since.subsec_millis()
-    )
+    let seconds = trace::clock::rfc3339(i64::try_from(since.as_nanos()).unwrap_or(i64::MAX));
+    format!("{}.{:03}Z", seconds.trim_end_matches('Z'), since.subsec_millis())
 }
 
 #[cfg(test)]

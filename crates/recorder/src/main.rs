@@ -8,10 +8,9 @@
 //! - [`config`]: the resolved configuration.
 //! - [`serving`]: supervisor, recorder and control socket.
 //! - [`metrics`], [`log`]: what the recorder says of itself.
-//! - [`clock`], [`files`]: time and the home folder.
+//! - [`files`]: the home folder.
 //! - [`dump`], [`redaction`]: a segment shown, a text redacted.
 
-mod clock;
 mod command;
 mod config;
 mod dump;

@@ -87,13 +87,20 @@ impl Anchor {
     }
 }
 
+/// The monotonic clock as records have it.
+#[must_use]
+pub fn monotonic() -> u64 {
+    whole_microseconds(u64::try_from(nanoseconds(ClockId::Monotonic)).unwrap_or(0))
+}
+
 /// A time as records have it: a multiple of 1000 nanoseconds.
 pub(crate) fn whole_microseconds(nanoseconds: u64) -> u64 {
     nanoseconds - nanoseconds % 1000
 }
 
 /// A time of the wall clock as `2026-11-16T12:00:00Z`.
-pub(crate) fn rfc3339(wall: i64) -> String {
+#[must_use]
+pub fn rfc3339(wall: i64) -> String {
     let seconds = wall.div_euclid(NANOSECONDS);
     let (days, rest) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
     let (year, month, day) = civil(days);
@@ -116,7 +123,14 @@ fn civil(days: i64) -> (i64, i64, i64) {
 
 #[cfg(test)]
 mod tests {
-    use super::{Anchor, Clock, SystemClock, parse_boot, rfc3339, whole_microseconds};
+    use super::{Anchor, Clock, SystemClock, monotonic, parse_boot, rfc3339, whole_microseconds};
+
+    #[test]
+    fn time_goes_on_in_microseconds() {
+        let (before, after) = (monotonic(), monotonic());
+        assert!(before > 0 && before <= after);
+        assert_eq!(before % 1000, 0);
+    }
 
     #[test]
     fn dates_are_those_of_the_calendar() {

@@ -1,7 +1,6 @@
-"""The entry point: the commands, their exit codes, and how errors are told."""
+"""The entry point: the commands."""
 
 import importlib.metadata
-import sys
 from typing import Annotated
 
 import typer
@@ -11,13 +10,10 @@ from blackbird.cli import environment, keeping, reading, running, settings, stat
 from blackbird.demo import command as demo
 from blackbird.errors import NotFound
 from blackbird.recorder import control, program
-from blackbox.errors import BlackboxError, IntegrityError, UsageError, WriteError
 from blackbox.terminal import output
+from blackbox.terminal import program as terminal
 
 EXIT_MISSING = 1
-EXIT_USAGE = 2
-EXIT_ENVIRONMENT = 3
-EXIT_INTEGRITY = 4
 
 _EPILOG = (
     "Exit codes: 0 done, 1 nothing was found or no recorder runs, 2 wrong usage or configuration, 3 the recorder or "
@@ -116,36 +112,5 @@ def recorder_path() -> None:
 
 
 def main() -> None:
-    """Run the command; what goes wrong becomes one clear message and an exit code."""
-    as_json = "--json" in sys.argv[1:]
-    try:
-        code = _run()
-    except BlackboxError as error:
-        output.tell_error(error, as_json=as_json)
-        code = _exit_code(error)
-    sys.exit(code)
-
-
-def _exit_code(error: BlackboxError) -> int:
-    if isinstance(error, UsageError):
-        return EXIT_USAGE
-    if isinstance(error, NotFound):
-        return EXIT_MISSING
-    return EXIT_INTEGRITY if isinstance(error, IntegrityError) else EXIT_ENVIRONMENT
-
-
-def _run() -> int:
-    try:
-        code = app(standalone_mode=False)
-        sys.stdout.flush()
-    except typer.TyperException as error:
-        context = getattr(error, "ctx", None)
-        command = context.command_path if context is not None else "blackbird"
-        raise UsageError(error.format_message(), f"{command} --help shows how it is used") from error
-    except BrokenPipeError:
-        output.mute()
-        return 0
-    except OSError as error:
-        output.mute()
-        raise WriteError(f"standard output: {error.strerror}", "check the disk it is written to") from error
-    return code if isinstance(code, int) else 0
+    """Run the command; the entry point of the console script."""
+    terminal.run(app, {NotFound: EXIT_MISSING})

@@ -1,19 +1,15 @@
-"""The entry point: the commands, their exit codes, and how errors are told."""
+"""The entry point: the commands."""
 
 import importlib.metadata
-import sys
 from typing import Annotated
 
 import typer
 
 from blackbox.cli import explain, fix, parse, stats, tour, validate
-from blackbox.errors import BlackboxError, IntegrityError, UsageError, WriteError
 from blackbox.keeping import blobs, export, redact
 from blackbox.reading import apm, audit, cost, grep, tail
-from blackbox.terminal import output
-from blackbox.terminal.inputs import EXIT_ENVIRONMENT, EXIT_INTEGRITY, nearby_logs
-
-EXIT_USAGE = 2
+from blackbox.terminal import output, program
+from blackbox.terminal.inputs import nearby_logs
 
 _EPILOG = (
     "Exit codes: 0 done, 1 a log has errors (with --strict: warnings too) or nothing was found, 2 wrong usage, "
@@ -71,34 +67,5 @@ def overview(
 
 
 def main() -> None:
-    """Run the command; what goes wrong becomes one clear message and an exit code."""
-    as_json = "--json" in sys.argv[1:]
-    try:
-        code = _run()
-    except UsageError as error:
-        output.tell_error(error, as_json=as_json)
-        code = EXIT_USAGE
-    except IntegrityError as error:
-        output.tell_error(error, as_json=as_json)
-        code = EXIT_INTEGRITY
-    except BlackboxError as error:
-        output.tell_error(error, as_json=as_json)
-        code = EXIT_ENVIRONMENT
-    sys.exit(code)
-
-
-def _run() -> int:
-    try:
-        code = app(standalone_mode=False)
-        sys.stdout.flush()
-    except typer.TyperException as error:
-        context = getattr(error, "ctx", None)
-        command = context.command_path if context is not None else "blackbox"
-        raise UsageError(error.format_message(), f"{command} --help shows how it is used") from error
-    except BrokenPipeError:
-        output.mute()
-        return 0
-    except OSError as error:
-        output.mute()
-        raise WriteError(f"standard output: {error.strerror}", "check the disk it is written to") from error
-    return code if isinstance(code, int) else 0
+    """Run the command; the entry point of the console script."""
+    program.run(app)

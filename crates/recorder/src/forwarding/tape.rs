@@ -7,7 +7,6 @@ use std::time::Instant;
 
 use scribe::event::{Cause, Closing, Direction, Failure, Fields, Opening, ResponseHead, Timings};
 
-use crate::clock;
 use crate::metrics::Metrics;
 use crate::recording::intake::{Intake, Item, Piece, Step};
 
@@ -129,7 +128,7 @@ impl Tape {
             Direction::Response => (&self.recorder.metrics.response_bytes, &self.dropped[1]),
         };
         counter.fetch_add(data.len() as u64, Relaxed);
-        let piece = Piece { exchange: self.exchange, at: clock::monotonic(), direction, data, last };
+        let piece = Piece { exchange: self.exchange, at: trace::clock::monotonic(), direction, data, last };
         let mut waiting = self.waiting.take();
         if self.recorder.lossless {
             if !self.recorder.intake.try_push_body(&mut waiting, &piece) {
@@ -223,7 +222,7 @@ impl Tape {
     }
 
     fn hold(&self, step: Step) {
-        self.waiting.borrow_mut().push(Item { exchange: self.exchange, at: clock::monotonic(), step });
+        self.waiting.borrow_mut().push(Item { exchange: self.exchange, at: trace::clock::monotonic(), step });
     }
 
     fn elapsed(&self) -> u64 {

@@ -12,7 +12,6 @@ use scribe::{Entry, Policy, Scribe};
 use trace::{Options, OsDisk, Persist, SystemClock, Writer};
 use wal::ids::Id;
 
-use crate::clock;
 use crate::config::{self, Config};
 use crate::log;
 use crate::metrics::{Metrics, Recording, lock};
@@ -38,6 +37,8 @@ pub(crate) enum StartError {
     Trace(#[from] trace::OpenError),
     #[error("{0}")]
     Redaction(#[from] redact::SettingsError),
+    #[error("the recording thread cannot be started: {0}")]
+    Thread(io::Error),
     #[error("the key of this home, {path}, cannot be read or made: {error}")]
     Key { path: String, error: io::Error },
     #[error("the key of this home, {0}, does not have 32 bytes; move it away to have a new one made")]
@@ -95,9 +96,7 @@ pub(crate) fn start(
         let _watch = AbortOnPanic;
         desk.run(&intake);
     });
-    // A process that cannot start a thread at its very beginning cannot do anything.
-    let thread = thread.map_err(|error| StartError::Key { path: "a thread".to_owned(), error })?;
-    Ok(Started { thread, instance, policy })
+    Ok(Started { thread: thread.map_err(StartError::Thread)?, instance, policy })
 }
 
 fn settings(redaction: &config::Redaction) -> Settings {
@@ -221,7 +220,8 @@ impl Desk {
                 let (payload, redacted) = self.scribe.redact_text(&payload);
                 let flags = if redacted { wal::record::flags::REDACTED } else { 0 };
                 self.records += 1;
-                let sequence = self.writer.append(kind, flags, clock::monotonic(), Id::default(), &payload);
+                let sequence =
+                    self.writer.append(kind, flags, trace::clock::monotonic(), Id::default(), &payload);
                 let _ = reply.send(self.try_flush().map(|()| sequence));
             }
             Order::Rotate(reply) => {
