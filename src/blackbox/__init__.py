@@ -25,23 +25,27 @@ disk       files and folders for their owner alone
 errors     the exceptions: only the environment raises
 """
 
-from blackbox.check.findings import Finding, Severity
-from blackbox.check.validator import Report, validate, validate_blocks
-from blackbox.document.document import Document, parse
-from blackbox.document.files import follow, read_document, scan
-from blackbox.document.line import Line, Span
-from blackbox.dual.recorder import DualRecorder
-from blackbox.errors import BlackboxError, ClosedError, IntegrityError, ReadError, UsageError, WriteError
-from blackbox.redaction.config import load_redactor
-from blackbox.redaction.redactor import Redactor
-from blackbox.session.load import load_session
-from blackbox.session.session import Session
-from blackbox.syntax.header import Header
-from blackbox.syntax.kinds import Kind
-from blackbox.syntax.results import Result, ResultKind
-from blackbox.vault.store import BlobStore
-from blackbox.write.sink import Durability
-from blackbox.write.writer import Writer
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from blackbox.check.findings import Finding, Severity
+    from blackbox.check.validator import Report, validate, validate_blocks
+    from blackbox.document.document import Document, parse
+    from blackbox.document.files import follow, read_document, scan
+    from blackbox.document.line import Line, Span
+    from blackbox.dual.recorder import DualRecorder
+    from blackbox.errors import BlackboxError, ClosedError, IntegrityError, ReadError, UsageError, WriteError
+    from blackbox.redaction.config import redact
+    from blackbox.redaction.redactor import Redactor
+    from blackbox.session.load import load_session
+    from blackbox.session.session import Session
+    from blackbox.syntax.header import Header
+    from blackbox.syntax.kinds import Kind
+    from blackbox.syntax.results import Result, ResultKind
+    from blackbox.vault.store import BlobStore
+    from blackbox.write.sink import Durability
+    from blackbox.write.writer import Writer
 
 __all__ = [
     "BlackboxError",
@@ -76,10 +80,37 @@ __all__ = [
     "validate_blocks",
 ]
 
+#: Where each name lives. Modules are loaded when a name of theirs is first asked for: a command needs few of them.
+_MODULES = {
+    "check.findings": ("Finding", "Severity"),
+    "check.validator": ("Report", "validate", "validate_blocks"),
+    "document.document": ("Document", "parse"),
+    "document.files": ("follow", "read_document", "scan"),
+    "document.line": ("Line", "Span"),
+    "dual.recorder": ("DualRecorder",),
+    "errors": ("BlackboxError", "ClosedError", "IntegrityError", "ReadError", "UsageError", "WriteError"),
+    "redaction.config": ("redact",),
+    "redaction.redactor": ("Redactor",),
+    "session.load": ("load_session",),
+    "session.session": ("Session",),
+    "syntax.header": ("Header",),
+    "syntax.kinds": ("Kind",),
+    "syntax.results": ("Result", "ResultKind"),
+    "vault.store": ("BlobStore",),
+    "write.sink": ("Durability",),
+    "write.writer": ("Writer",),
+}
+_HOMES = {name: f"blackbox.{module}" for module, names in _MODULES.items() for name in names}
 
-def redact(text: str) -> str:
-    """The text with each secret replaced by a marker such as `[redacted:github_token]`, by this user's rules.
 
-    `Redactor.redact` tells also how many of each kind there were, and works by rules of the caller's choice.
-    """
-    return load_redactor().redact(text).text
+def __getattr__(name: str) -> Any:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module(home), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -60,6 +60,14 @@ def read_redactor(path: Path) -> Redactor:
     return build_redactor(table, str(path))
 
 
+def redact(text: str) -> str:
+    """The text with each secret replaced by a marker such as `[redacted:github_token]`, by this user's rules.
+
+    `Redactor.redact` tells also how many of each kind there were, and works by rules of the caller's choice.
+    """
+    return load_redactor().redact(text).text
+
+
 def build_redactor(table: Any, source: str) -> Redactor:
     """The redactor that a table `[redaction]` asks for; `source` is where the table comes from."""
     try:
