@@ -8,14 +8,11 @@ use std::time::{Duration, Instant};
 
 use bytes::{Buf, BytesMut};
 use scribe::event::{Failure, Opening, ResponseHead};
-use socket2::SockRef;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
-use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::time::timeout;
 use wal::ids::Id;
 
-use crate::forwarding::dial::{self, DialError, Dialer, Link};
+use crate::forwarding::dial::{self, DialError, Dialer, Link, Reader, Writer};
 use crate::forwarding::guard::{Guard, TOKEN_FIELD};
 use crate::forwarding::relay::{Download, End, Exchange, Upload};
 use crate::forwarding::routes::{Destination, Routed, Routes, Upstream, is_recognised};
@@ -53,8 +50,8 @@ enum Next {
 struct Connection<'a> {
     shared: &'a Shared,
     stop: Stop,
-    reader: OwnedReadHalf,
-    writer: OwnedWriteHalf,
+    reader: Reader,
+    writer: Writer,
     inbox: BytesMut,
     link: Option<Link>,
 }
@@ -67,7 +64,7 @@ pub(crate) async fn serve(shared: &Shared, socket: TcpStream, stop: Stop) {
     if let Err(error) = dial::tune(&socket) {
         log::debug("a client left before it was served", &[("error", &error.to_string())]);
     } else {
-        let (reader, writer) = socket.into_split();
+        let (reader, writer) = dial::plain(socket);
         let connection = Connection { shared, stop, reader, writer, inbox: BytesMut::new(), link: None };
         connection.run().await;
     }
@@ -103,10 +100,9 @@ impl Connection<'_> {
                 seen = self.inbox.len();
             }
             let idle = self.inbox.is_empty();
-            dial::make_room(&mut self.inbox);
             tokio::select! {
                 biased;
-                read = self.reader.read_buf(&mut self.inbox) => match read {
+                read = self.reader.read(&mut self.inbox) => match read {
                     Ok(0) | Err(_) => return Ok(None),
                     Ok(_) if idle => began = Instant::now(),
                     Ok(_) => {}
@@ -270,7 +266,6 @@ impl Connection<'_> {
         tokio::pin!(dialing);
         loop {
             let full = self.inbox.len() >= dial::READ_SIZE;
-            dial::make_room(&mut self.inbox);
             tokio::select! {
                 biased;
                 dialed = &mut dialing => {
@@ -278,7 +273,7 @@ impl Connection<'_> {
                     tape.connected(true);
                     return Ok(link);
                 }
-                read = self.reader.read_buf(&mut self.inbox), if !full => match read {
+                read = self.reader.read(&mut self.inbox), if !full => match read {
                     Ok(0) => return Err(Unconnected::ClientGone(io::ErrorKind::UnexpectedEof.into())),
                     Ok(_) => {}
                     Err(error) => return Err(Unconnected::ClientGone(error)),
@@ -297,7 +292,7 @@ impl Connection<'_> {
         let mut out = Vec::new();
         answer.write(&mut out, true, true);
         // A client that does not wait for its refusal misses nothing.
-        let _ = self.writer.write_all(&out).await;
+        let _ = self.writer.write(&out).await;
         Next::Close
     }
 
@@ -337,7 +332,7 @@ impl Connection<'_> {
         let close = close || !request.connection.persists(request.minor) || self.stop.is_draining();
         let mut out = Vec::new();
         answer.write(&mut out, request.method != "HEAD", close);
-        match self.writer.write_all(&out).await {
+        match self.writer.write(&out).await {
             Ok(()) if !close => Next::GoOn,
             _ => Next::Close,
         }
@@ -352,8 +347,7 @@ impl Connection<'_> {
         let drain = async {
             loop {
                 self.inbox.clear();
-                dial::make_room(&mut self.inbox);
-                if !matches!(self.reader.read_buf(&mut self.inbox).await, Ok(read) if read > 0) {
+                if !matches!(self.reader.read(&mut self.inbox).await, Ok(read) if read > 0) {
                     return;
                 }
             }
@@ -364,10 +358,9 @@ impl Connection<'_> {
 
     /// Break the connection off, as the upstream did.
     fn reset(self) {
-        if let Err(error) = SockRef::from(self.writer.as_ref()).set_linger(Some(Duration::ZERO)) {
+        if let Err(error) = self.writer.break_off() {
             log::debug("a reset could not be passed on", &[("error", &error.to_string())]);
         }
-        self.writer.forget();
     }
 }
 

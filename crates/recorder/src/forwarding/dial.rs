@@ -1,6 +1,7 @@
 //! Connections to upstreams: plain or TLS, one for each connection of a client.
 
 use std::io;
+use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,8 +13,7 @@ use socket2::{SockRef, TcpKeepalive};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, ReadHalf, WriteHalf};
 use tokio::net::TcpStream;
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
-use tokio_rustls::TlsConnector;
-use tokio_rustls::client::TlsStream;
+use tokio_rustls::{TlsConnector, TlsStream};
 
 use crate::forwarding::routes::Upstream;
 
@@ -57,14 +57,30 @@ pub(crate) struct Link {
     pub(crate) inbox: BytesMut,
 }
 
+/// What a peer says, on either side of the recorder.
 pub(crate) enum Reader {
     Plain(OwnedReadHalf),
     Tls(ReadHalf<TlsStream<TcpStream>>),
 }
 
+/// What is said to a peer.
 pub(crate) enum Writer {
     Plain(OwnedWriteHalf),
-    Tls(WriteHalf<TlsStream<TcpStream>>),
+    /// With the socket below it, which is asked to break off.
+    Tls(WriteHalf<TlsStream<TcpStream>>, OwnedFd),
+}
+
+/// Both halves of a plain connection.
+pub(crate) fn plain(socket: TcpStream) -> (Reader, Writer) {
+    let (reader, writer) = socket.into_split();
+    (Reader::Plain(reader), Writer::Plain(writer))
+}
+
+/// Both halves of a connection under TLS.
+pub(crate) fn secured(stream: TlsStream<TcpStream>) -> io::Result<(Reader, Writer)> {
+    let socket = stream.get_ref().0.as_fd().try_clone_to_owned()?;
+    let (reader, writer) = tokio::io::split(stream);
+    Ok((Reader::Tls(reader), Writer::Tls(writer, socket)))
 }
 
 impl Reader {
@@ -83,10 +99,41 @@ impl Writer {
     pub(crate) async fn write(&mut self, data: &[u8]) -> io::Result<()> {
         match self {
             Self::Plain(writer) => writer.write_all(data).await,
-            Self::Tls(writer) => {
+            Self::Tls(writer, _) => {
                 writer.write_all(data).await?;
                 writer.flush().await
             }
+        }
+    }
+
+    /// Write what goes out without waiting; 0 if nothing does.
+    pub(crate) fn try_write(&self, data: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Plain(writer) => match writer.try_write(data) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(0),
+                written => written,
+            },
+            Self::Tls(..) => Ok(0),
+        }
+    }
+
+    /// Say that nothing more comes.
+    pub(crate) async fn shutdown(&mut self) -> io::Result<()> {
+        match self {
+            Self::Plain(writer) => writer.shutdown().await,
+            Self::Tls(writer, _) => writer.shutdown().await,
+        }
+    }
+
+    /// Have the connection broken off once it is dropped.
+    pub(crate) fn break_off(self) -> io::Result<()> {
+        match self {
+            Self::Plain(writer) => {
+                SockRef::from(writer.as_ref()).set_linger(Some(Duration::ZERO))?;
+                writer.forget();
+                Ok(())
+            }
+            Self::Tls(_, socket) => SockRef::from(&socket).set_linger(Some(Duration::ZERO)),
         }
     }
 }
@@ -142,13 +189,9 @@ impl Dialer {
                 let name = ServerName::try_from(upstream.host.clone());
                 let name = name.map_err(|_| DialError::Name(upstream.host.clone()))?;
                 let failed = |error| DialError::Tls(upstream.authority.clone(), error);
-                let (reader, writer) = tokio::io::split(tls.connect(name, socket).await.map_err(failed)?);
-                (Reader::Tls(reader), Writer::Tls(writer))
+                secured(tls.connect(name, socket).await.map_err(failed)?.into()).map_err(failed)?
             }
-            _ => {
-                let (reader, writer) = socket.into_split();
-                (Reader::Plain(reader), Writer::Plain(writer))
-            }
+            _ => plain(socket),
         };
         Ok(Link { upstream: Arc::clone(upstream), reader, writer, inbox: BytesMut::new() })
     }

@@ -9,11 +9,9 @@ use std::time::Instant;
 
 use bytes::{Buf, BytesMut};
 use scribe::event::{Failure, Fields};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::sync::Notify;
 
-use crate::forwarding::dial::{self, READ_SIZE, Reader, Writer};
+use crate::forwarding::dial::{READ_SIZE, Reader, Writer};
 use crate::forwarding::tape::Tape;
 use crate::http::MOST_FIELDS;
 use crate::http::body::{BadChunk, Body};
@@ -74,7 +72,7 @@ pub(crate) struct Exchange<'a> {
 
 /// What came from the client.
 pub(crate) struct Upload<'a> {
-    pub(crate) reader: &'a mut OwnedReadHalf,
+    pub(crate) reader: &'a mut Reader,
     pub(crate) inbox: &'a mut BytesMut,
     /// The head as the upstream gets it.
     pub(crate) head: Vec<u8>,
@@ -88,7 +86,7 @@ pub(crate) struct Upload<'a> {
 pub(crate) struct Download<'a> {
     pub(crate) reader: &'a mut Reader,
     pub(crate) inbox: &'a mut BytesMut,
-    pub(crate) writer: &'a mut OwnedWriteHalf,
+    pub(crate) writer: &'a mut Writer,
 }
 
 /// What both directions have to know of each other.
@@ -144,8 +142,7 @@ impl Exchange<'_> {
             if upload.body.is_done() && upload.inbox.len() >= READ_SIZE {
                 return pending().await;
             }
-            dial::make_room(upload.inbox);
-            match upload.reader.read_buf(upload.inbox).await {
+            match upload.reader.read(upload.inbox).await {
                 Ok(0) => return End::ClientGone(io::ErrorKind::UnexpectedEof.into()),
                 Ok(_) => {}
                 Err(error) => return End::ClientGone(error),
@@ -192,7 +189,7 @@ impl Exchange<'_> {
                 Ok(Some(response)) if response.is_informational() => {
                     let mut head = Vec::new();
                     response.write(&mut head, &download.inbox[..response.length]);
-                    download.writer.write_all(&head).await.map_err(End::ClientGone)?;
+                    download.writer.write(&head).await.map_err(End::ClientGone)?;
                     download.inbox.advance(response.length);
                     self.tape.head(response.head);
                     self.tape.flush();
@@ -213,7 +210,7 @@ impl Exchange<'_> {
             }
             match download.reader.read(download.inbox).await {
                 Ok(0) => {
-                    download.writer.write_all(download.inbox).await.map_err(End::ClientGone)?;
+                    download.writer.write(download.inbox).await.map_err(End::ClientGone)?;
                     return Err(End::Cut);
                 }
                 Ok(_) => {}
@@ -277,25 +274,21 @@ impl Exchange<'_> {
     }
 
     /// Write to the client; what it costs is counted unless the client itself makes us wait.
-    async fn hand_on(&self, writer: &mut OwnedWriteHalf, data: &[u8], arrived: Instant) -> Result<(), End> {
+    async fn hand_on(&self, writer: &mut Writer, data: &[u8], arrived: Instant) -> Result<(), End> {
         if data.is_empty() {
             return Ok(());
         }
-        let written = match writer.try_write(data) {
-            Ok(written) => written,
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => 0,
-            Err(error) => return Err(End::ClientGone(error)),
-        };
+        let written = writer.try_write(data).map_err(End::ClientGone)?;
         if written == data.len() {
             self.metrics.response_overhead.add(arrived.elapsed());
             return Ok(());
         }
-        writer.write_all(&data[written..]).await.map_err(End::ClientGone)
+        writer.write(&data[written..]).await.map_err(End::ClientGone)
     }
 
     /// Chunks that cannot be read are passed on as they are, like all else.
     async fn garbled(&self, download: &mut Download<'_>, head: &[u8], problem: &'static str) -> End {
-        if let Err(error) = download.writer.write_all(head).await {
+        if let Err(error) = download.writer.write(head).await {
             return End::ClientGone(error);
         }
         self.unreadable(download, Unreadable(problem)).await
@@ -304,7 +297,7 @@ impl Exchange<'_> {
     /// Pass on what is no HTTP, up to its end.
     async fn unreadable(&self, download: &mut Download<'_>, problem: Unreadable) -> End {
         loop {
-            if let Err(error) = download.writer.write_all(download.inbox).await {
+            if let Err(error) = download.writer.write(download.inbox).await {
                 return End::ClientGone(error);
             }
             if !download.inbox.is_empty() {
