@@ -17,10 +17,10 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup run test lint rust pytest format docs bench fuzz soak coverage wheel clean FORCE
+.PHONY: help setup run test lint rust pytest test-clients format docs bench fuzz soak coverage wheel clean FORCE
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: $(STAMP) ## Create .venv and install everything, the Rust recorder included
 
@@ -53,6 +53,10 @@ rust: $(STAMP) ## cargo fmt, clippy and test
 
 pytest: $(STAMP) ## All Python tests, on all cores; ARGS="-k word" narrows them
 	@echo "== pytest"; $(BIN)/pytest -n auto $(ARGS)
+
+test-clients: $(STAMP) ## Install real agents, run them with and without the recorder; ARGS="-k claude" narrows it
+	@$(BIN)/python tests/agents/install.py
+	@$(BIN)/python -m tests.agents $(ARGS)
 
 format: $(STAMP) ## Rewrite files into the project's format
 	@$(BIN)/ruff format .

@@ -14,6 +14,7 @@ sys.path.insert(0, str(ROOT))
 
 #: Each is a module beside this one: what it measures, and a page of Markdown from that.
 SUBJECTS: dict[str, Callable[[Any, argparse.Namespace], Any]] = {
+    "launch": lambda module, options: module.measure(options.rounds),
     "log": lambda module, options: module.measure(options.rounds, options.logs),
     "redaction": lambda module, options: module.measure(options.rounds, options.logs),
     "recorder": lambda module, options: module.measure(options.rounds),

@@ -22,7 +22,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from _generator import library, rooms, rules, settings
+from _generator import clients, library, rooms, rules, settings
 from _generator.places import CLI, PARTS, ROOT
 from _generator.running import commands, run, scratch, session_of, subcommands
 from _generator.shapes import event_tables, kind_table, shape_table, shapes
@@ -44,6 +44,7 @@ def command_table(program: str) -> str:
 
 
 PAGES: dict[str, Callable[[], str]] = {
+    "clients": clients.client_table,
     "library": library.library,
     "events": event_tables,
     "kinds": kind_table,

@@ -33,7 +33,7 @@ ENVIRONMENT = {
 TRACE = PARTS / "blackbird" / "trace"
 PROGRAMS: dict[str, tuple[typer.Typer, Callable[[], None]]] = {
     "blackbox": (blackbox_app.app, blackbox_app.main),
-    "blackbird": (blackbird_app.app, blackbird_app.main),
+    "blackbird": (blackbird_app.build(), blackbird_app.main),
 }
 
 _SHOWN_FILE = re.compile(r"^```[a-z]+ ([\w./-]+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)

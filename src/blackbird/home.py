@@ -8,7 +8,7 @@ from pathlib import Path
 
 import platformdirs
 
-from blackbox.redaction.config import config_path
+from blackbox.redaction.place import config_path
 
 VARIABLE = "BLACKBIRD_HOME"
 
@@ -32,6 +32,11 @@ class Home:
     def run(self) -> Path:
         """The folder of the running recorder's own files."""
         return self.path / "run"
+
+    @property
+    def runs(self) -> Path:
+        """The runs that were registered, one a line."""
+        return self.path / "runs.jsonl"
 
     @property
     def recorder_json(self) -> Path:

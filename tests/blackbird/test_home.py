@@ -7,7 +7,7 @@ import pytest
 
 from blackbird import home as homes
 from blackbird.home import Home
-from blackbox.redaction.config import config_path
+from blackbox.redaction.place import config_path
 
 
 def test_everything_is_below_the_folder_that_was_chosen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

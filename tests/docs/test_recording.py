@@ -40,6 +40,10 @@ def marked(name: str) -> str:
     ("line", "code", "schema"),
     [
         ("blackbird requests --json", 0, "request/1"),
+        ("blackbird tail --no-follow --json", 0, "request/1"),
+        ("blackbird sessions --json", 0, "session-summary/1"),
+        ("blackbird session show --json", 0, "session/1"),
+        ("blackbird session show unattributed --json", 0, "session/1"),
         ("blackbird show 01M7J6HMG4 --json", 0, "exchange/1"),
         ("blackbird show 01M7J6HMNE --json", 0, "exchange/1"),
         ("blackbird show 01M7J6HP81 --json --headers --request", 0, "exchange/1"),

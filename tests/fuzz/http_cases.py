@@ -21,7 +21,7 @@ REQUESTS = (
     b"DELETE /v1/files/1 HTTP/1.0\r\nHost: localhost\r\nConnection: keep-alive\r\n\r\n",
     b"HEAD /v1/models HTTP/1.1\r\nHost: localhost\r\n\r\n",
     b"OPTIONS * HTTP/1.1\r\nHost: localhost\r\n\r\n",
-    b"GET http://localhost/v1/models HTTP/1.1\r\nHost: localhost\r\n\r\n",
+    b"GET https://localhost/v1/models HTTP/1.1\r\nHost: localhost\r\n\r\n",
 )
 
 #: Responses as upstreams send them.

@@ -25,6 +25,8 @@ _CONFIG: Mapping[str, Any] = {
     "allowed_origins": [],
     "upstreams": {},
     "default_upstream": None,
+    "intercept": {},
+    "websocket": "relay",
     "ca_file": None,
     "mode": "full",
     "lossless": True,

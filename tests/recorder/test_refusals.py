@@ -8,7 +8,7 @@ import pytest
 
 from tests.clients.peer import PATIENCE, Message
 from tests.clients.upstream import Upstream, answering
-from tests.recorder.conftest import Start, Wire
+from tests.recorder.conftest import Start, Wire, Wired
 from tests.recorder.harness import Recorder, recorder_program
 from tests.recorder.trace_view import exchanges
 
@@ -124,23 +124,9 @@ def test_a_refusal_is_recorded_if_there_is_something_to_record(wire: Wire) -> No
     assert exchange.start["target"] == "/v1/messages"
 
 
-@pytest.mark.parametrize(
-    ("line", "status"),
-    [
-        (b"GET http://example.com/v1/models HTTP/1.1", 400),
-        (b"GET https://api.anthropic.com/v1/models HTTP/1.1", 400),
-        (b"CONNECT example.com:443 HTTP/1.1", 405),
-    ],
-)
-def test_it_is_no_forward_proxy(wire: Wire, line: bytes, status: int) -> None:
-    with wire.through() as client:
-        answer = client.ask(head(line=line))
-    assert answer.head.status == status
-    code_of(answer)
-    assert wire.upstream.connections == 0
-
-
-def test_a_websocket_is_declined_in_the_way_that_makes_clients_use_http(wire: Wire) -> None:
+@pytest.mark.requirement("PROXY-17")
+def test_a_websocket_is_declined_in_the_way_that_makes_clients_use_http(wired: Wired) -> None:
+    wire = wired(websocket="decline")
     fields = (
         b"Connection: Upgrade",
         b"Upgrade: websocket",

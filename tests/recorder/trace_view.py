@@ -10,7 +10,8 @@ from typing import Any
 _RECORD = struct.Struct("<IIBBHQQ16s")
 _NO_REQUEST = bytes(16)
 REQUEST_START, REQUEST_BODY, RESPONSE_START, RESPONSE_BODY, RESPONSE_END, ERROR = range(1, 7)
-GAP, HARNESS_EVENT, CHECKPOINT = 8, 11, 13
+WS_FRAME, GAP, HARNESS_EVENT, CHECKPOINT = 7, 8, 11, 13
+FROM_CLIENT, BINARY, CONTINUES = 4, 16, 32
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,16 @@ class Record:
 
 
 @dataclass
+class Message:
+    """A message of a WebSocket, joined from its records."""
+
+    sender: str
+    binary: bool
+    data: bytes = b""
+    whole: bool = False
+
+
+@dataclass
 class Exchange:
     """All records of one request."""
 
@@ -42,6 +53,11 @@ class Exchange:
     error: Any = None
     gaps: list[Any] = field(default_factory=list)
     sequences: list[int] = field(default_factory=list)
+    messages: list[Message] = field(default_factory=list)
+
+    def sent_by(self, sender: str) -> list[bytes]:
+        """The whole messages of a side."""
+        return [message.data for message in self.messages if message.sender == sender and message.whole]
 
     @property
     def is_over(self) -> bool:
@@ -110,3 +126,15 @@ def _add(exchange: Exchange, record: Record) -> None:
         exchange.error = record.json
     elif record.kind == GAP:
         exchange.gaps.append(record.json)
+    elif record.kind == WS_FRAME:
+        _add_piece(exchange.messages, record)
+
+
+def _add_piece(messages: list[Message], record: Record) -> None:
+    sender = "client" if record.flags & FROM_CLIENT else "server"
+    begun = [message for message in messages if message.sender == sender and not message.whole]
+    message = begun[0] if begun else Message(sender, bool(record.flags & BINARY))
+    if not begun:
+        messages.append(message)
+    message.data += record.payload
+    message.whole = not record.flags & CONTINUES

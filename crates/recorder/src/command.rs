@@ -26,6 +26,7 @@ enum Action {
     #[command(hide = true)]
     Seal(Sealing),
     Maintain(Maintenance),
+    Ca(Ca),
     Dump(Dump),
     Redact(Redaction),
 }
@@ -75,6 +76,19 @@ pub(crate) struct Maintenance {
     pub(crate) arguments: String,
 }
 
+/// Make the private CA for the hosts that are recorded, or issue it anew if it is time or the hosts changed.
+///
+/// Prints one line of JSON: where its certificate is, for which hosts and how long it is good, and what was done.
+#[derive(Args, Debug, PartialEq, Eq)]
+pub(crate) struct Ca {
+    /// The resolved configuration, as 'blackbird up' writes it
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: PathBuf,
+    /// Make a new key, too; whoever trusts the old certificate has to be given the new one
+    #[arg(long)]
+    pub(crate) renew: bool,
+}
+
 /// Print a segment or seal of a trace as lines of JSON: its records, its damage, its root.
 #[derive(Args, Debug, PartialEq, Eq)]
 pub(crate) struct Dump {
@@ -112,6 +126,8 @@ pub(crate) enum Answer {
     Seal(Sealing),
     /// Look after the trace without a recorder.
     Maintain(Maintenance),
+    /// Have a private CA.
+    Ca(Ca),
     /// Show a segment.
     Dump(Dump),
     /// Redact standard input.
@@ -140,6 +156,7 @@ impl From<Action> for Answer {
             Action::Worker(worker) => Self::Work(worker),
             Action::Seal(sealing) => Self::Seal(sealing),
             Action::Maintain(maintenance) => Self::Maintain(maintenance),
+            Action::Ca(asked) => Self::Ca(asked),
             Action::Dump(dump) => Self::Dump(dump),
             Action::Redact(redaction) => Self::Redact(redaction),
         }
@@ -208,6 +225,14 @@ mod tests {
         assert_eq!(answer(&["serve", "--config", "a.json"]), Answer::Serve(configured));
         let Answer::Refuse(text) = answer(&["serve"]) else { panic!("serve without a configuration") };
         assert_eq!(text.lines().count(), 1);
+    }
+
+    #[test]
+    fn a_ca_is_kept_unless_it_is_to_be_renewed() {
+        let kept = Ca { config: "a.json".into(), renew: false };
+        assert_eq!(answer(&["ca", "--config", "a.json"]), Answer::Ca(kept));
+        let renewed = Ca { config: "a.json".into(), renew: true };
+        assert_eq!(answer(&["ca", "--config", "a.json", "--renew"]), Answer::Ca(renewed));
     }
 
     #[test]

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use scribe::event::Mode;
 use serde::Deserialize;
 
+use crate::forwarding::intercepts::{BadIntercept, Intercepts};
 use crate::forwarding::routes::{BadUrl, Routes};
 
 /// The meaning of the file that this program knows.
@@ -23,6 +24,8 @@ pub(crate) enum ConfigError {
     Schema { path: PathBuf, found: String },
     #[error("the upstream {name:?} cannot be used: {error}")]
     Upstream { name: String, error: BadUrl },
+    #[error("the table of intercepted hosts cannot be used: {0}")]
+    Intercept(#[from] BadIntercept),
     #[error("listening on {0}, which other machines reach, needs a token; set proxy.token")]
     Open(SocketAddr),
 }
@@ -43,8 +46,13 @@ pub(crate) struct Config {
     pub(crate) allowed_origins: Vec<String>,
     upstreams: BTreeMap<String, String>,
     default_upstream: Option<String>,
+    /// Hosts that are recorded when the recorder is used as a proxy, and the names of their upstreams.
+    #[serde(default)]
+    intercept: BTreeMap<String, String>,
     pub(crate) ca_file: Option<PathBuf>,
     pub(crate) mode: Mode,
+    #[serde(default)]
+    pub(crate) websocket: WebSockets,
     pub(crate) lossless: bool,
     pub(crate) queue_bytes: usize,
     pub(crate) keep_undecodable: bool,
@@ -54,6 +62,16 @@ pub(crate) struct Config {
     pub(crate) threads: Option<usize>,
     pub(crate) trace: Trace,
     pub(crate) redaction: Redaction,
+}
+
+/// What becomes of requests to speak WebSocket.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum WebSockets {
+    #[default]
+    Relay,
+    /// They are answered with 426, upon which clients fall back to HTTP.
+    Decline,
 }
 
 /// How the trace is kept.
@@ -101,7 +119,7 @@ impl Config {
         if !config.listen.ip().is_loopback() && config.token.as_ref().is_none_or(String::is_empty) {
             return Err(ConfigError::Open(config.listen));
         }
-        config.routes()?;
+        config.intercepts(&config.routes()?)?;
         path.clone_into(&mut config.path);
         Ok(config)
     }
@@ -120,6 +138,16 @@ impl Config {
             routes.set_default(url).map_err(named("default"))?;
         }
         Ok(routes)
+    }
+
+    /// The hosts that are recorded when the recorder is used as a proxy.
+    pub(crate) fn intercepts(&self, routes: &Routes) -> Result<Intercepts, ConfigError> {
+        Ok(Intercepts::new(&self.intercept, routes)?)
+    }
+
+    /// The folder of the private CA.
+    pub(crate) fn ca_folder(&self) -> PathBuf {
+        self.home.join("ca")
     }
 
     /// The folder of the trace.

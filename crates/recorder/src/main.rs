@@ -7,10 +7,12 @@
 //! - [`command`]: what the command line asks for, decided without touching the outside world.
 //! - [`config`]: the resolved configuration.
 //! - [`serving`]: supervisor, recorder and control socket.
+//! - [`authority`]: the private CA, for hosts that are recorded when the recorder is used as a proxy.
 //! - [`metrics`], [`log`]: what the recorder says of itself.
 //! - [`files`]: the home folder.
 //! - [`dump`], [`redaction`]: a segment shown, a text redacted.
 
+mod authority;
 mod command;
 mod config;
 mod dump;
@@ -34,6 +36,9 @@ use serving::worker::{Backstage, WorkerError, while_doing};
 use serving::{supervisor, worker};
 use tokio::sync::watch;
 
+/// The exit code when what was asked for cannot be had; the answer says why.
+const FAILED: u8 = 1;
+
 /// The exit code of a wrong command line.
 const USAGE: u8 = 2;
 
@@ -51,6 +56,10 @@ fn main() -> ExitCode {
         ),
         Answer::Seal(asked) => outcome(recording::sealing::run(&asked, &mut io::stdout())),
         Answer::Maintain(asked) => outcome(maintain(&asked)),
+        Answer::Ca(asked) => {
+            let (told, is_fine) = authority::command::run(Config::load(&asked.config), asked.renew);
+            (if is_fine { 0 } else { FAILED }, writeln!(io::stdout(), "{told}"))
+        }
         Answer::Dump(asked) => outcome(dump::run(&asked.file, &mut io::BufWriter::new(io::stdout().lock()))),
         Answer::Redact(request) => redact(&request),
         Answer::Refuse(text) => (USAGE, writeln!(io::stderr(), "{text}")),

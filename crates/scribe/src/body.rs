@@ -10,17 +10,9 @@ use sha2::Sha256;
 use crate::decode::{Chain, Coding, Stop};
 use crate::desk::{Desk, Outlet};
 use crate::event::{Cause, Direction, Fields, Mode};
+use crate::missing::{self, Missing, QUEUE_FULL, UNDECODABLE};
 use crate::payloads::{self, BodyEnd, Gap};
 use crate::text::Text;
-
-/// How much may be lost before it is said.
-const UNSAID: u64 = 4 << 20;
-
-/// Why a body is missing that has an unknown coding, or is not what its coding says.
-const UNDECODABLE: &str = "undecodable";
-
-/// Why bytes are missing that nobody had room for.
-const QUEUE_FULL: &str = "queue_full";
 
 /// How the bytes that pass are read.
 enum Reading {
@@ -34,14 +26,6 @@ enum Reading {
     Lost(&'static str),
     /// They are none of our business.
     Blind,
-}
-
-/// Bytes that are missing in the trace, or may turn out to be, and are not yet stated there.
-#[derive(Default)]
-struct Missing {
-    reason: &'static str,
-    bytes: u64,
-    records: u64,
 }
 
 /// One body.
@@ -85,6 +69,25 @@ impl Body {
             missing: Missing::default(),
             waiting: Missing::default(),
         }
+    }
+
+    /// The body of a tunnel, which is counted and nothing else.
+    pub(crate) fn counted(direction: Direction) -> Self {
+        Self {
+            direction,
+            wire: 0,
+            hmac: None,
+            encoding: None,
+            reading: Reading::Blind,
+            text: Text::new(direction, Boundary::None, false, false),
+            missing: Missing::default(),
+            waiting: Missing::default(),
+        }
+    }
+
+    /// Count bytes of the wire that are not looked at.
+    pub(crate) fn count(&mut self, bytes: u64) {
+        self.wire += bytes;
     }
 
     /// Take more bytes of the wire.
@@ -131,10 +134,7 @@ impl Body {
         self.say_missing(desk, outlet);
         self.hmac = None;
         self.wire += bytes;
-        let reason = match cause {
-            Cause::QueueFull => QUEUE_FULL,
-            Cause::Unreadable => UNDECODABLE,
-        };
+        let reason = missing::reason(cause);
         let gap = Gap { reason, direction: self.direction, bytes: bytes + torn, records: chunks };
         desk.write_gap(outlet, &gap);
     }
@@ -236,19 +236,11 @@ impl Body {
         bytes: u64,
         records: u64,
     ) {
-        self.missing.reason = reason;
-        self.missing.bytes += bytes;
-        self.missing.records += records;
-        if self.missing.bytes >= UNSAID {
-            self.say_missing(desk, outlet);
-        }
+        self.missing.add(desk, outlet, self.direction, &Missing { reason, bytes, records });
     }
 
     fn say_missing(&mut self, desk: &mut Desk, outlet: &mut Outlet<'_>) {
-        let Missing { reason, bytes, records } = std::mem::take(&mut self.missing);
-        if records > 0 {
-            desk.write_gap(outlet, &Gap { reason, direction: self.direction, bytes, records });
-        }
+        self.missing.say(desk, outlet, self.direction);
     }
 }
 

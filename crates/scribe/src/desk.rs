@@ -123,9 +123,32 @@ impl Pen {
 
     /// Write what was gathered; returns how many bytes that is.
     pub(crate) fn write(&mut self, outlet: &mut Outlet<'_>, direction: Direction, decoded: bool) -> u64 {
+        let decoded = if decoded { flags::DECODED } else { 0 };
+        outlet.write_body(direction, self.flags() | decoded, &self.payload);
+        self.clear()
+    }
+
+    /// Write what was gathered of a message, with these flags; all but the last record of it say that it goes on.
+    pub(crate) fn write_message(&mut self, outlet: &mut Outlet<'_>, flags: u16, ends: bool) -> u64 {
+        let flags = self.flags() | flags;
+        let mut rest = self.payload.as_slice();
+        while rest.len() > LONGEST_PAYLOAD {
+            let (piece, later) = rest.split_at(LONGEST_PAYLOAD);
+            outlet.write(Kind::WsFrame, flags | flags::CONTINUES, piece);
+            rest = later;
+        }
+        if ends || !rest.is_empty() {
+            outlet.write(Kind::WsFrame, flags | if ends { 0 } else { flags::CONTINUES }, rest);
+        }
+        self.clear()
+    }
+
+    fn flags(&self) -> u16 {
+        if self.replaced { flags::REDACTED } else { 0 }
+    }
+
+    fn clear(&mut self) -> u64 {
         let length = self.payload.len() as u64;
-        let redacted = if self.replaced { flags::REDACTED } else { 0 };
-        outlet.write_body(direction, redacted | if decoded { flags::DECODED } else { 0 }, &self.payload);
         self.payload.clear();
         self.payload.shrink_to(LONGEST_IDLE);
         self.replaced = false;
@@ -162,6 +185,8 @@ pub(crate) struct Desk {
     pub(crate) pen: Pen,
     pub(crate) gaps: BTreeMap<&'static str, u64>,
     pub(crate) json: Json,
+    /// Room for what a mask was taken off.
+    pub(crate) unmasked: Vec<u8>,
     hmac: Hmac<Sha256>,
 }
 
@@ -182,6 +207,7 @@ impl Desk {
             pen,
             gaps: BTreeMap::new(),
             json: Json::default(),
+            unmasked: Vec::new(),
             hmac: Hmac::new_from_slice(&policy.hmac_key).expect("HMAC takes keys of any length"),
         }
     }

@@ -38,6 +38,13 @@ pub enum What<'a> {
         /// In how many pieces they came.
         chunks: u64,
     },
+    /// Bytes passed that are counted and otherwise nobody's business.
+    Passed {
+        /// Which way they went.
+        direction: Direction,
+        /// How many.
+        bytes: u64,
+    },
     /// The exchange is over.
     Close(&'a Closing),
 }
@@ -86,6 +93,21 @@ pub struct Opening {
     pub client: Vec<(&'static str, String)>,
     /// Whether the path is one that a known dialect has.
     pub recognised: bool,
+    /// How the client reached the recorder.
+    pub via: Via,
+}
+
+/// How a client reached the recorder.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Via {
+    /// By a base URL that names the recorder.
+    #[default]
+    Reverse,
+    /// As a proxy, to a host that is recorded.
+    Forward,
+    /// As a proxy, to any other host: bytes are counted, and not one of them is looked at.
+    Tunnel,
 }
 
 /// Which run an exchange belongs to.

@@ -9,6 +9,8 @@
 //! - [`decode`]: content codings undone, within one budget of memory.
 //! - [`text`]: the text of a body, redacted.
 //! - [`scanner`]: listed keys, found in JSON that streams by.
+//! - [`socket`]: the frames of a WebSocket, joined into messages, redacted and written.
+//! - [`missing`]: what the trace lacks, counted until it is said.
 //! - [`kept`]: what passthrough mode keeps.
 //! - [`payloads`]: the JSON of wal/1.
 
@@ -17,9 +19,11 @@ mod decode;
 mod desk;
 pub mod event;
 mod kept;
+mod missing;
 mod payloads;
 mod scanner;
 mod scribe;
+mod socket;
 mod text;
 
 pub use desk::{Counters, Entry, Policy};
@@ -28,3 +32,4 @@ pub use event::{
     What,
 };
 pub use scribe::Scribe;
+pub use socket::frames;

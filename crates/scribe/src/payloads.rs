@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use redact::Redactor;
 use serde::{Serialize, Serializer};
 
-use crate::event::{Attribution, Direction, Fields, Mode, Opening, ResponseHead, Timings};
+use crate::event::{Attribution, Direction, Fields, Mode, Opening, ResponseHead, Timings, Via};
 
 /// A header field as it is stored.
 type StoredField<'a> = (Cow<'a, str>, Cow<'a, str>);
@@ -27,6 +27,8 @@ pub(crate) struct RequestStart<'a> {
     client: BTreeMap<&'a str, Cow<'a, str>>,
     #[serde(skip_serializing_if = "is_true")]
     recognised: bool,
+    #[serde(skip_serializing_if = "is_reverse")]
+    via: Via,
     mode: Mode,
     policy: &'a str,
 }
@@ -49,6 +51,31 @@ pub(crate) struct End<'a> {
     pub(crate) response: BodyEnd<'a>,
     pub(crate) timings: Timings,
     pub(crate) kept: Kept<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) websocket: Option<WebSocket<'a>>,
+}
+
+/// What both sides of a WebSocket sent.
+#[derive(Serialize)]
+pub(crate) struct WebSocket<'a> {
+    pub(crate) client: Sent<'a>,
+    pub(crate) server: Sent<'a>,
+}
+
+/// What one side sent.
+#[derive(Serialize)]
+pub(crate) struct Sent<'a> {
+    pub(crate) messages: u64,
+    pub(crate) pings: u64,
+    pub(crate) pongs: u64,
+    pub(crate) close: Option<Closed<'a>>,
+}
+
+/// How a side ended what it sent.
+#[derive(Serialize)]
+pub(crate) struct Closed<'a> {
+    pub(crate) code: Option<u16>,
+    pub(crate) reason: Option<Cow<'a, str>>,
 }
 
 /// What went wrong.
@@ -115,6 +142,7 @@ impl<'a> RequestStart<'a> {
                 .map(|(name, id)| (*name, replaced.text(redactor, id.as_bytes())))
                 .collect(),
             recognised: opening.recognised,
+            via: opening.via,
             mode,
             policy: redactor.version(),
         };
@@ -202,6 +230,11 @@ pub(crate) fn hexadecimal(digest: &[u8]) -> String {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
 fn is_true(value: &bool) -> bool {
     *value
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+fn is_reverse(via: &Via) -> bool {
+    *via == Via::Reverse
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]

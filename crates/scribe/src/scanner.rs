@@ -116,6 +116,12 @@ impl Scanner {
         self.line = if matches!(self.boundary, Boundary::None) { Line::Never } else { Line::Other };
     }
 
+    /// What follows is another document.
+    pub(crate) fn begin_document(&mut self) {
+        self.reset();
+        self.line = self.line_start();
+    }
+
     /// What was found.
     pub(crate) fn kept(&self) -> &Map<String, Value> {
         self.kept.values()

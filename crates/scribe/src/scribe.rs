@@ -7,8 +7,9 @@ use wal::record::Kind;
 
 use crate::body::Body;
 use crate::desk::{Counters, Desk, Entry, Outlet, Policy};
-use crate::event::{Closing, Direction, Event, Fields, Mode, Opening, ResponseHead, What};
+use crate::event::{Cause, Closing, Direction, Event, Fields, Mode, Opening, ResponseHead, Via, What};
 use crate::payloads::{End, Failed, Kept, Replaced, RequestStart, ResponseStart};
+use crate::socket::Socket;
 
 /// The first status that is not informational.
 const FIRST_FINAL: u16 = 200;
@@ -30,6 +31,10 @@ struct Exchange {
     response: Body,
     /// Whether the final head of the response was seen.
     answered: bool,
+    /// Whether the client asked to speak WebSocket.
+    asked: bool,
+    /// What both say once they do.
+    socket: Option<Box<Socket>>,
 }
 
 impl Scribe {
@@ -53,14 +58,15 @@ impl Scribe {
         let mut outlet = Outlet { at: event.at, request: exchange.id, out };
         match &event.what {
             What::Open(_) => {}
-            What::RequestBody(data) => exchange.request.take(desk, &mut outlet, data),
+            What::RequestBody(data) => exchange.take(desk, &mut outlet, Direction::Request, data),
             // What was held back is safe now; the model may think for minutes before the exchange closes.
             What::RequestSent => exchange.request.finish(desk, &mut outlet),
-            What::ResponseBody(data) => exchange.response.take(desk, &mut outlet, data),
+            What::ResponseBody(data) => exchange.take(desk, &mut outlet, Direction::Response, data),
             What::ResponseHead(head) => exchange.answer(desk, &mut outlet, head),
             What::Dropped { cause, direction, bytes, chunks } => {
-                exchange.body(*direction).skip(desk, &mut outlet, *cause, (*bytes, *chunks));
+                exchange.skip(desk, &mut outlet, *cause, *direction, (*bytes, *chunks));
             }
+            What::Passed { direction, bytes } => exchange.body(*direction).count(*bytes),
             What::Close(closing) => {
                 exchange.close(desk, &mut outlet, closing);
                 self.exchanges.remove(&event.exchange);
@@ -104,16 +110,26 @@ impl Scribe {
         let (payload, replaced) = RequestStart::new(opening, &desk.pen.redactor, desk.mode);
         desk.json.write(&mut outlet, Kind::RequestStart, replaced.any(), &payload);
         desk.count(replaced);
+        let is_tunnel = opening.via == Via::Tunnel;
+        let body = |direction, fields| {
+            if is_tunnel { Body::counted(direction) } else { Body::new(direction, fields, desk) }
+        };
         let exchange = Exchange {
             id: opening.request,
-            request: Body::new(Direction::Request, &opening.fields, desk),
-            response: Body::new(Direction::Response, &Fields::new(), desk),
-            answered: false,
+            request: body(Direction::Request, &opening.fields),
+            response: body(Direction::Response, &Fields::new()),
+            // No head makes a body of what passes through a tunnel.
+            answered: is_tunnel,
+            asked: asks_for_websocket(&opening.fields),
+            socket: None,
         };
         if let Some(mut earlier) = self.exchanges.insert(event.exchange, exchange) {
             self.ignored += 1;
             earlier.request.abandon(desk);
             earlier.response.abandon(desk);
+            if let Some(socket) = &mut earlier.socket {
+                socket.abandon(desk);
+            }
         }
     }
 }
@@ -126,6 +142,27 @@ impl Exchange {
         }
     }
 
+    fn take(&mut self, desk: &mut Desk, outlet: &mut Outlet<'_>, direction: Direction, data: &[u8]) {
+        match &mut self.socket {
+            Some(socket) => socket.take(desk, outlet, direction, data),
+            None => self.body(direction).take(desk, outlet, data),
+        }
+    }
+
+    fn skip(
+        &mut self,
+        desk: &mut Desk,
+        outlet: &mut Outlet<'_>,
+        cause: Cause,
+        direction: Direction,
+        lost: (u64, u64),
+    ) {
+        match &mut self.socket {
+            Some(socket) => socket.skip(desk, outlet, cause, direction, lost),
+            None => self.body(direction).skip(desk, outlet, cause, lost),
+        }
+    }
+
     fn answer(&mut self, desk: &mut Desk, outlet: &mut Outlet<'_>, head: &ResponseHead) {
         let (payload, replaced) = ResponseStart::new(head, &desk.pen.redactor);
         desk.json.write(outlet, Kind::ResponseStart, replaced.any(), &payload);
@@ -134,12 +171,18 @@ impl Exchange {
         if is_final && !self.answered {
             self.answered = true;
             self.response = Body::new(Direction::Response, &head.fields, desk);
+            if head.status == SWITCHING && self.asked {
+                self.socket = Some(Box::new(Socket::new(&head.fields, desk)));
+            }
         }
     }
 
     fn close(&mut self, desk: &mut Desk, outlet: &mut Outlet<'_>, closing: &Closing) {
         self.request.finish(desk, outlet);
         self.response.finish(desk, outlet);
+        if let Some(socket) = &mut self.socket {
+            socket.finish(desk, outlet);
+        }
         let redactor = &desk.pen.redactor;
         let mut replaced = Replaced::default();
         let failure = closing.failure.as_ref().map(|failure| Failed {
@@ -148,15 +191,30 @@ impl Exchange {
             message: replaced.text(redactor, failure.message.as_bytes()),
         });
         let kind = if failure.is_some() { Kind::Error } else { Kind::ResponseEnd };
-        let mut response = self.response.end(closing.response_complete);
+        let socket = self.socket.as_deref();
+        let end = |direction, body: fn(&Self) -> &Body, complete| match socket {
+            Some(socket) => socket.end(direction, complete),
+            None => body(self).end(complete),
+        };
+        let request = end(Direction::Request, |exchange| &exchange.request, closing.request_complete);
+        let mut response = end(Direction::Response, |exchange| &exchange.response, closing.response_complete);
         response.trailers = Some(replaced.fields(redactor, &closing.trailers));
         let kept = match desk.mode {
+            Mode::Passthrough if socket.is_some() => socket.map(Socket::kept).unwrap_or_default(),
             Mode::Passthrough => Kept { request: self.request.kept(), response: self.response.kept() },
             Mode::Full | Mode::Privacy => Kept::default(),
         };
-        let request = self.request.end(closing.request_complete);
-        let payload = End { failure, request, response, timings: closing.timings, kept };
+        let websocket = socket.map(|socket| socket.sent(redactor, &mut replaced));
+        let payload = End { failure, request, response, timings: closing.timings, kept, websocket };
         desk.json.write(outlet, kind, replaced.any(), &payload);
         desk.count(replaced);
     }
+}
+
+/// Whether the fields of a request ask for a WebSocket.
+fn asks_for_websocket(fields: &Fields) -> bool {
+    let asked = |value: &[u8]| {
+        value.split(|&byte| byte == b',').any(|token| token.trim_ascii().eq_ignore_ascii_case(b"websocket"))
+    };
+    fields.iter().any(|(name, value)| name.eq_ignore_ascii_case(b"upgrade") && asked(value))
 }

@@ -11,7 +11,7 @@ use crate::event::Direction;
 use crate::scanner::Scanner;
 
 /// How much of a text is redacted at a time.
-const PIECE: usize = 256 << 10;
+pub(crate) const PIECE: usize = 256 << 10;
 
 /// How long a word at the edge of a hole can be.
 const LONGEST_WORD: usize = 4 << 10;
@@ -104,8 +104,7 @@ impl Text {
     /// out; returns how long it is.
     pub(crate) fn tear(&mut self, pen: &mut Pen, outlet: &mut Outlet<'_>) -> u64 {
         self.end_stream(pen);
-        let word = pen.payload.iter().rev().take(LONGEST_WORD).take_while(|byte| is_word(**byte)).count();
-        pen.payload.truncate(pen.payload.len() - word);
+        let word = tear_word(&mut pen.payload);
         self.flush(pen, outlet);
         match &mut self.taker {
             Taker::Store(stream) => {
@@ -114,7 +113,7 @@ impl Text {
             }
             Taker::Scan(scanner) => scanner.lose_track(),
         }
-        word as u64
+        word
     }
 
     /// What passthrough mode keeps.
@@ -146,6 +145,13 @@ impl Text {
         self.torn = if end.is_some() { None } else { Some(before + data.len()) };
         end.unwrap_or(data.len())
     }
+}
+
+/// Leave out the word at the end; returns how long it is.
+pub(crate) fn tear_word(text: &mut Vec<u8>) -> u64 {
+    let word = text.iter().rev().take(LONGEST_WORD).take_while(|byte| is_word(**byte)).count();
+    text.truncate(text.len() - word);
+    word as u64
 }
 
 /// Whether a byte can stand inside a secret.

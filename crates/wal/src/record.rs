@@ -21,7 +21,7 @@ pub enum Kind {
     ResponseEnd = 5,
     /// The exchange ended otherwise.
     Error = 6,
-    /// One WebSocket message.
+    /// A WebSocket message, or a piece of one.
     WsFrame = 7,
     /// What is missing, and why.
     Gap = 8,
@@ -98,6 +98,10 @@ pub mod flags {
     pub const FROM_CLIENT: u16 = 4;
     /// Reserved: the payload is encrypted.
     pub const ENCRYPTED: u16 = 8;
+    /// Of a WebSocket message: it is binary.
+    pub const BINARY: u16 = 16;
+    /// Of a WebSocket message: it goes on in the next record of its direction.
+    pub const CONTINUES: u16 = 32;
 }
 
 /// The version of records that this crate writes.

@@ -1,15 +1,14 @@
-"""The entry point: the commands."""
+"""The entry point: the commands, each loaded when it is asked for."""
 
-import importlib.metadata
-from typing import Annotated
+import importlib
+import os
+import sys
+from typing import Annotated, Any
 
 import typer
 
-from blackbird import home as homes
-from blackbird.cli import environment, keeping, reading, running, settings, status, tracing
-from blackbird.demo import command as demo
+from blackbird.cli.unknown import Commands
 from blackbird.errors import NotFound
-from blackbird.recorder import control, program
 from blackbox.terminal import output
 from blackbox.terminal import program as terminal
 
@@ -17,43 +16,63 @@ EXIT_MISSING = 1
 
 _EPILOG = (
     "Exit codes: 0 done, 1 nothing was found or no recorder runs, 2 wrong usage or configuration, 3 the recorder or "
-    "a file would not, 4 the trace is not what was written."
+    "a file would not, 4 the trace is not what was written. run has those of its agent."
 )
+#: Where each command is, or each group of them, in the order in which help names them. Only the one that is asked for
+#: is loaded: whoever types `run` waits for an agent. What a command's module calls OPTIONS is for typer.
+COMMANDS = {
+    "run": "blackbird.launch.command:run",
+    "up": "blackbird.cli.running:up",
+    "down": "blackbird.cli.running:down",
+    "status": "blackbird.cli.status:command",
+    "doctor": "blackbird.cli.machine.doctor:command",
+    "env": "blackbird.cli.environment:command",
+    "tail": "blackbird.cli.following:tail",
+    "sessions": "blackbird.cli.following:sessions",
+    "session": "blackbird.cli.session:app",
+    "requests": "blackbird.cli.reading:requests",
+    "show": "blackbird.cli.reading:show",
+    "trace": "blackbird.cli.trace.group:app",
+    "config": "blackbird.cli.settings:app",
+    "ca": "blackbird.cli.machine.ca:app",
+    "demo": "blackbird.demo.command:demo",
+    "completion": "blackbird.cli.machine.completion:completion",
+    "uninstall": "blackbird.cli.machine.uninstall:uninstall",
+    "recorder-path": "blackbird.cli.running:recorder_path",
+}
 
-app = typer.Typer(
-    name="blackbird",
-    help="Record what agents really sent and received, and look at it.",
-    epilog=_EPILOG,
-    rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"]},
-    pretty_exceptions_enable=False,  # they print local variables, and those may hold secrets
-)
-trace = typer.Typer(rich_markup_mode=None)
-app.command("up")(running.up)
-app.command("down")(running.down)
-app.command("status")(status.command)
-app.command("env")(environment.command)
-app.command("requests")(reading.requests)
-app.command("show")(reading.show)
-app.add_typer(trace, name="trace")
-app.add_typer(settings.app, name="config")
-app.command("demo")(demo.demo)
-trace.command("status")(tracing.status)
-trace.command("verify")(tracing.verify)
-trace.command("export")(tracing.export)
-trace.command("clean")(keeping.clean)
-trace.command("pin")(keeping.pin)
-trace.command("unpin")(keeping.unpin)
-trace.command("seal")(keeping.seal)
+
+def build(word: str | None = None) -> typer.Typer:
+    """The command line: with the command that a word names, or with all of them if it names none."""
+    app = typer.Typer(
+        name="blackbird",
+        cls=Commands,
+        help="Record what agents really sent and received, and look at it.",
+        epilog=_EPILOG,
+        add_completion=False,  # `blackbird completion` prints the script, and edits no file of a shell
+        rich_markup_mode=None,
+        context_settings={"help_option_names": ["-h", "--help"]},
+        pretty_exceptions_enable=False,  # they print local variables, and those may hold secrets
+    )
+    app.callback(invoke_without_command=True)(overview)
+    for name in [word] if word in COMMANDS else COMMANDS:
+        place, _, attribute = COMMANDS[name].partition(":")
+        module = importlib.import_module(place)
+        found: Any = getattr(module, attribute)
+        if isinstance(found, typer.Typer):
+            app.add_typer(found, name=name)
+        else:
+            app.command(name, **getattr(module, "OPTIONS", {}))(found)
+    return app
 
 
 def _version(asked: bool) -> None:
     if asked:
-        output.stdout().print(f"blackbird {importlib.metadata.version('blackbird')}")
+        metadata = importlib.import_module("importlib.metadata")
+        output.stdout().print(f"blackbird {metadata.version('blackbird')}")
         raise typer.Exit
 
 
-@app.callback(invoke_without_command=True)
 def overview(
     context: typer.Context,
     _version_asked: Annotated[
@@ -61,56 +80,13 @@ def overview(
     ] = False,
 ) -> None:
     """Without a command: what the recorder is doing, and what to type next."""
-    if context.invoked_subcommand is not None:
-        return
-    console = output.stdout()
-    home = homes.find()
-    now = control.status(home)
-    status.show(console, home, now)
-    console.print()
-    steps = (
-        [
-            "blackbird up                         start recording",
-            "blackbird demo                       see it at work, offline",
-        ]
-        if now is None
-        else [
-            'eval "$(blackbird env)"              send the agents of this shell through the recorder',
-            "blackbird requests                   what was recorded",
-            "blackbird down                       stop recording",
-        ]
-    )
-    for step in (*steps, "blackbird --help                     all commands"):
-        console.print(f"  {step}")
-
-
-@trace.callback(invoke_without_command=True)
-def trace_overview(context: typer.Context) -> None:
-    """The trace: what is kept, for how long, and whether it is whole.
-
-    Without a command: how large it is, and from when to when it goes.
-
-    Examples:
-
-      blackbird trace verify
-
-      blackbird trace clean --days 30
-    """
     if context.invoked_subcommand is None:
-        tracing.status()
-
-
-@app.command("recorder-path")
-def recorder_path() -> None:
-    """Print where the recorder program of this installation is.
-
-    Example:
-
-      blackbird recorder-path
-    """
-    output.write_text(f"{program.find()}\n")
+        importlib.import_module("blackbird.cli.overview").show()
 
 
 def main() -> None:
     """Run the command; the entry point of the console script."""
-    terminal.run(app, {NotFound: EXIT_MISSING})
+    word = next(iter(sys.argv[1:]), None)
+    if "_BLACKBIRD_COMPLETE" in os.environ:
+        importlib.import_module("blackbird.cli.machine.completion").prepare()
+    terminal.run(build(word), {NotFound: EXIT_MISSING})

@@ -7,22 +7,12 @@ from typing import Annotated, Any
 import typer
 
 from blackbird import home as homes
+from blackbird.agents import address, table
 from blackbird.cli.arguments import check_id
 from blackbird.config.load import load
 from blackbird.config.resolve import Config
 from blackbird.recorder import control
 from blackbox.terminal import output
-
-#: What the clients of each upstream read, and where below its address their API begins.
-CLIENTS = {
-    "anthropic": ("ANTHROPIC_BASE_URL", ""),
-    "openai": ("OPENAI_BASE_URL", "/v1"),
-    "gemini": ("GOOGLE_GEMINI_BASE_URL", ""),
-    "ollama": ("OLLAMA_HOST", ""),
-    "lmstudio": ("LM_STUDIO_API_BASE", "/v1"),
-}
-#: Addresses to listen on that are none to connect to.
-_ANY = {"0.0.0.0": "127.0.0.1", "[::]": "[::1]"}  # noqa: S104 - compared with, not bound
 
 
 class Shell(Enum):
@@ -70,14 +60,16 @@ def command(
 
 def variables(config: Config, listen: str, run: dict[str, Any]) -> dict[str, str]:
     """The variables for a recorder that listens there, and for a run if one has begun."""
-    host, _, port = listen.rpartition(":")
-    base = f"http://{_ANY.get(host, host)}:{port}"
+    base = address.connectable(listen)
     if config["proxy.token"] is not None:
         base += f"/bbt/{config['proxy.token']}"
     if run:
         base += f"/bb/{run['session']}/{run['task']}/{run['run']}"
+    known = table.table().variable
     found = {
-        variable: f"{base}/{name}{path}" for name, (variable, path) in CLIENTS.items() if name in config.upstreams
+        name: f"{base}/{known[name].upstream}{known[name].path}"
+        for name in table.other().variables
+        if known[name].upstream in config.upstreams
     }
     return found | {f"BLACKBIRD_{key.upper()}": run[key] for key in ("session", "task", "run") if run}
 

@@ -13,7 +13,7 @@ from blackbird.config.units import round_size
 from blackbird.errors import NotFound, RecorderError
 from blackbird.exchange import catalog, view
 from blackbird.exchange.catalog import Selection
-from blackbird.exchange.exchange import Body, Exchange, State
+from blackbird.exchange.exchange import Body, Exchange, Message, State
 from blackbird.home import Home
 from blackbird.recorder import control
 from blackbird.trace import ids
@@ -74,7 +74,7 @@ def requests(
       blackbird requests --json | jq -r 'select(.state == "error") | .request_id'
     """
     selection = Selection(
-        check_id("--session", session), check_id("--task", task), check_id("--run", run), _since(since), limit
+        check_id("--session", session), check_id("--task", task), check_id("--run", run), read_since(since), limit
     )
     home = homes.find()
     listing = catalog.recent(Trace(home.trace), selection, live_instance(recorder_status(home)))
@@ -105,6 +105,7 @@ def show(
     """Show one request and what came back: both heads, both bodies, timings, what was redacted and what is missing.
 
     Bodies are as recorded: decoded, and with secrets replaced. JSON is laid out for reading; --raw changes nothing.
+    Of a WebSocket, its messages are shown in their order, → from the client and ← from the provider.
 
     Examples:
 
@@ -186,7 +187,8 @@ def _hint(trace: Trace, prefix: str) -> str:
     return f"the newest are {names}" if names else NOTHING_YET
 
 
-def _since(text: str | None) -> int | None:
+def read_since(text: str | None) -> int | None:
+    """What `--since` says, in nanoseconds since 1970."""
     if text is None:
         return None
     seconds, instant = values.duration(text), values.timestamp(text)
@@ -225,6 +227,8 @@ def _cells(exchange: Exchange) -> tuple[str, ...]:
     if len(path) > _LONGEST_PATH:
         path = path[: _LONGEST_PATH - 1] + "…"
     state = f"{exchange.state.value} ({exchange.error.code})" if exchange.error is not None else exchange.state.value
+    if exchange.websocket is not None:
+        state += f", {exchange.websocket.client.messages} → {exchange.websocket.server.messages} ←"
     cells = (
         (exchange.started or "?")[:19].replace("T", " "),
         exchange.request_id,
@@ -246,15 +250,20 @@ def _show_exchange(
 ) -> None:
     _show_summary(console, exchange)
     is_cut = console.is_terminal and not full
+    with_bodies = bodies and exchange.websocket is None
     if Direction.REQUEST in sides:
         _show_head(console, ">", view.request_head(exchange))
-        if bodies:
-            _show_body(console, exchange.request_body, is_cut=is_cut)
+        if with_bodies:
+            _show_body(console, exchange.request_body.data, is_cut=is_cut)
     if Direction.RESPONSE in sides:
         for head in view.response_heads(exchange):
             _show_head(console, "<", head)
-        if bodies:
-            _show_body(console, exchange.response_body, is_cut=is_cut)
+        if with_bodies:
+            _show_body(console, exchange.response_body.data, is_cut=is_cut)
+    if bodies:
+        for message in exchange.messages:
+            if message.direction in sides:
+                _show_message(console, message, is_cut=is_cut)
 
 
 def _show_summary(console: Console, exchange: Exchange) -> None:
@@ -275,6 +284,8 @@ def _show_summary(console: Console, exchange: Exchange) -> None:
         ("response", _sizes(exchange.response_body)),
         ("trace", f"segment {segments}, sequences {place.first_sequence} to {place.last_sequence}"),
     ]
+    if exchange.websocket is not None:
+        rows.insert(-1, ("messages", view.messages_summary(exchange.websocket)))
     console.print(output.printable(exchange.request_id), style="bold")
     for name, text in rows:
         console.print(f"  {name:<10} {output.printable(text)}")
@@ -301,8 +312,14 @@ def _show_head(console: Console, mark: str, lines: Sequence[str]) -> None:
         console.print(f"{mark} {output.printable(line)}", style="bright_black" if line is not lines[0] else "bold")
 
 
-def _show_body(console: Console, body: Body, *, is_cut: bool) -> None:
-    lines = view.body_lines(body.data)
+def _show_message(console: Console, message: Message, *, is_cut: bool) -> None:
+    console.print()
+    console.print(view.message_line(message), style="bold")
+    _show_body(console, message.data or b"", is_cut=is_cut)
+
+
+def _show_body(console: Console, data: bytes, *, is_cut: bool) -> None:
+    lines = view.body_lines(data)
     if not lines:
         return
     console.print()

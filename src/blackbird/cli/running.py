@@ -1,5 +1,7 @@
 """`blackbird up` and `blackbird down`: start and stop the recorder."""
 
+import os
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -7,12 +9,18 @@ import typer
 from blackbird import home as homes
 from blackbird.cli.arguments import Json
 from blackbird.config.load import load
-from blackbird.recorder import process
+from blackbird.config.resolve import Config
+from blackbird.errors import RecorderFailed
+from blackbird.home import Home
+from blackbird.recorder import control, process, program
+from blackbird.service import systemd, unit
 from blackbox.errors import UsageError
 from blackbox.terminal import output
 
+_START = f"systemctl --user daemon-reload && systemctl --user enable --now {unit.NAME}"
 
-def up(
+
+def up(  # noqa: PLR0913, PLR0917 - the options of a command
     listen: Annotated[
         str | None, typer.Option("--listen", metavar="ADDRESS:PORT", help="Listen here (proxy.listen).")
     ] = None,
@@ -30,6 +38,11 @@ def up(
     foreground: Annotated[
         bool, typer.Option("--foreground", help="Stay: end with Ctrl-C, and pass its exit code on.")
     ] = False,
+    as_unit: Annotated[
+        bool, typer.Option("--systemd", help="Write a unit that starts it whenever you log in, and start nothing.")
+    ] = False,
+    now: Annotated[bool, typer.Option("--now", help="With --systemd: have it started, too.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="With --systemd: replace a unit of somebody else.")] = False,
     as_json: Json = False,
 ) -> None:
     """Start the recorder; one that runs already is left alone.
@@ -41,26 +54,84 @@ def up(
       blackbird up --port 5151 --upstream local=http://127.0.0.1:8000
 
       blackbird up --mode privacy
+
+      blackbird up --systemd --now
     """
-    if listen is not None and port is not None:
-        raise UsageError("--listen and --port exclude each other", "choose one")
+    _check(listen, port, as_unit=as_unit, foreground=foreground, for_unit=now or force)
     home = homes.find()
-    config = load(home, _options(listen, port, upstream or [], upstream_url, mode))
+    options = _options(listen, port, upstream or [], upstream_url, mode)
+    config = load(home, options)
+    if as_unit:
+        _write_unit(home, config, options, now=now, force=force, as_json=as_json)
+        return
     if foreground:
         process.run_in_foreground(home, config)
     started = process.up(home, config)
     if as_json:
         output.write_json({"schema": "up/1", **started._asdict()})
         return
+    _tell(started, is_otherwise=config["proxy.listen"] != started.listen or bool(upstream or upstream_url or mode))
+
+
+def _check(listen: str | None, port: int | None, *, as_unit: bool, foreground: bool, for_unit: bool) -> None:
+    """Refuse options that exclude each other."""
+    if listen is not None and port is not None:
+        raise UsageError("--listen and --port exclude each other", "choose one")
+    if as_unit and foreground:
+        raise UsageError("--systemd and --foreground exclude each other", "choose one")
+    if for_unit and not as_unit:
+        raise UsageError("--now and --force are for --systemd", "add --systemd")
+
+
+def _tell(started: process.Started, *, is_otherwise: bool) -> None:
+    """Say that it runs; one that ran before may have other settings than were asked for."""
     console = output.stdout()
     if started.was_running:
         told = f"A recorder runs already on http://{started.listen} (process {started.pid})"
         console.print(output.marked("!", told))
-        if config["proxy.listen"] != started.listen or upstream or upstream_url or mode:
+        if is_otherwise:
             console.print("  It keeps its settings; blackbird down and blackbird up give it new ones.")
         return
     console.print(output.marked("✓", f"Recording on http://{started.listen} (process {started.pid})"))
     console.print('  Point agents at it: eval "$(blackbird env)"')
+
+
+def _write_unit(
+    home: Home, config: Config, options: list[tuple[str, str, str]], *, now: bool, force: bool, as_json: bool
+) -> None:
+    """Write the unit that starts a recorder with these options, and have it started with `now`."""
+    running = control.status(home)
+    is_ours = systemd.is_active()
+    if now and running is not None and not is_ours:
+        message = f"a recorder runs already, on {running['listen']}, and not by systemd"
+        raise RecorderFailed(message, "blackbird down stops it; then type this again")
+    words = [word for option, name, text in options for word in _words(option, name, text)]
+    text = systemd.compose(home, words, os.environ, config["proxy.drain_seconds"])
+    written = systemd.write(systemd.unit_path(os.environ, Path.home()), text, force=force)
+    if now:
+        systemd.enable()
+    if as_json:
+        body = {"unit": str(written.path), "state": written.state, "started": now}
+        output.write_json({"schema": "up-systemd/1", **body, "command": None if now else _START})
+        return
+    console = output.stdout()
+    told = "is as it should be" if written.state == "unchanged" else f"is {written.state}"
+    console.print(output.marked("✓", output.printable(f"{written.path} {told}")))
+    if now:
+        console.print(output.marked("✓", "systemd runs the recorder, now and whenever you log in"))
+        if is_ours and written.state != "unchanged":
+            console.print(f"  systemctl --user restart {unit.NAME} gives it the new settings")
+        return
+    if running is not None and not is_ours:
+        console.print(output.marked("!", f"A recorder runs already on {running['listen']}: first blackbird down"))
+    console.print(f"  Start it: {_START}")
+
+
+def _words(option: str, name: str, text: str) -> list[str]:
+    """An option as it is typed."""
+    if option == "--port":
+        return ["--listen", text]
+    return [option, f"{name.partition('.')[2]}={text}" if option == "--upstream" else text]
 
 
 def down(as_json: Json = False) -> None:
@@ -99,3 +170,13 @@ def _options(
             )
         options.append(("--upstream", f"upstreams.{name}", url))
     return options
+
+
+def recorder_path() -> None:
+    """Print where the recorder program of this installation is.
+
+    Example:
+
+      blackbird recorder-path
+    """
+    output.write_text(f"{program.find()}\n")

@@ -1,9 +1,11 @@
 """The resolved settings as the recorder reads them: `run/recorder.json`."""
 
 from typing import Any
+from urllib.parse import urlsplit
 
 import msgspec
 
+from blackbird.config import settings
 from blackbird.config.resolve import Config
 from blackbird.home import Home
 from blackbox.disk import make_folder, write_once
@@ -24,8 +26,10 @@ def recorder_config(config: Config, home: Home) -> dict[str, Any]:
         "allowed_origins": config["proxy.allowed_origins"],
         "upstreams": config.upstreams,
         "default_upstream": config["proxy.upstream_url"],
+        "intercept": intercepted(config),
         "ca_file": config["proxy.ca_file"],
         "mode": config["proxy.mode"],
+        "websocket": config["proxy.websocket"],
         "lossless": config["proxy.lossless"],
         "queue_bytes": config["proxy.queue_size"],
         "keep_undecodable": config["redaction.keep_undecodable"],
@@ -50,6 +54,26 @@ def recorder_config(config: Config, home: Home) -> dict[str, Any]:
             "rules": rules_toml(config["redaction.rule"]),
         },
     }
+
+
+def intercepted(config: Config) -> dict[str, str]:
+    """The hosts that are recorded when the recorder is used as a proxy, each with the name of its upstream.
+
+    A provider's own host comes first, so that one whose requests go to a gateway is recorded under its name.
+    """
+    hosts: dict[str, str] = {}
+    for upstreams in (settings.built_in_upstreams(), config.upstreams):
+        for name, url in upstreams.items():
+            hosts.setdefault(authority(url), name)
+    return hosts
+
+
+def authority(url: str) -> str:
+    """Host and port of a URL that was checked."""
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    port = parts.port or (443 if parts.scheme == "https" else 80)
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def write(config: Config, home: Home) -> None:

@@ -14,8 +14,7 @@ from blackbird.home import Home
 from blackbird.provider.pace import parse_duration
 from blackbox.errors import UsageError
 from blackbox.terminal import output
-
-EXIT_INTEGRITY = 4
+from blackbox.terminal.codes import EXIT_INTEGRITY
 
 
 def demo(

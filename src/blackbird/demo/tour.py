@@ -14,7 +14,6 @@ from blackbird.exchange.exchange import Exchange
 from blackbird.home import Home
 from blackbird.provider import Manner, Provider
 from blackbird.recorder import control, process
-from blackbird.trace import ids
 from blackbird.trace.folder import Trace
 from blackbird.trace.verify.findings import Report
 from blackbird.trace.verify.verifier import Verifier
@@ -92,7 +91,6 @@ def _start_recorder(home: Home, provider_url: str) -> str:
 
 
 def _record(home: Home, listen: str, workshop: Workshop, tell: Tellers) -> tuple[str, list[Exchange], str]:
-    status = control.request(home, {"op": "status"})
     registered = control.request(home, {"op": "register", "session": SESSION, "task": TASK, "run": None, "data": {}})
     name: str = registered["run"]
     base_url = f"http://{listen}/bb/{SESSION}/{TASK}/{name}/anthropic"
@@ -104,7 +102,7 @@ def _record(home: Home, listen: str, workshop: Workshop, tell: Tellers) -> tuple
         tell.recorded(exchange)
 
     agent = Agent(base_url, workshop, tell.agent)
-    with Watch(home.trace, name, ids.from_text(status["instance"]), note) as watch:
+    with Watch(home.trace, name, note) as watch:
         words = agent.work(_ORDER)
         event = {"op": "event", "event": "run.end", "session": SESSION, "task": TASK, "run": name, "data": {}}
         control.request(home, event)

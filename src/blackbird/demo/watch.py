@@ -1,4 +1,4 @@
-"""Tells of requests as they are recorded, by reading the trace that is being written."""
+"""Tells of requests as they are recorded, by following the trace that is being written."""
 
 import threading
 from collections.abc import Callable
@@ -6,8 +6,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from blackbird.exchange.catalog import Selection, recent
-from blackbird.exchange.exchange import Exchange, State
+from blackbird.exchange import catalog
+from blackbird.exchange.exchange import Exchange
+from blackbird.sessions.follow import Follower
+from blackbird.sessions.live import Ended, Live
 from blackbird.trace.folder import Trace
 
 _POLL_SECONDS = 0.02
@@ -17,12 +19,12 @@ _PATIENCE_SECONDS = 10.0
 class Watch:
     """Looks at a trace for the time of a `with` block, and tells of each request of a run once it is over."""
 
-    def __init__(self, folder: Path, run: str, live: bytes | None, tell: Callable[[Exchange], None]) -> None:
-        self._trace = Trace(folder)
-        self._selection = Selection(run=run)
-        self._live = live
+    def __init__(self, folder: Path, run: str, tell: Callable[[Exchange], None]) -> None:
+        self._follower = Follower.now(folder, bodies=False)
+        self._live = Live(lambda request: catalog.load(Trace(folder), request, bodies=False))
+        self._run = run
         self._tell = tell
-        self._told: set[str] = set()
+        self._told = 0
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._look_on, name="watch", daemon=True)
 
@@ -35,12 +37,13 @@ class Watch:
     ) -> None:
         self._stop.set()
         self._thread.join()
+        self._follower.close()
 
     def wait_for(self, count: int) -> bool:
         """Whether so many requests were told of before long."""
         pause = threading.Event()
         for _ in range(int(_PATIENCE_SECONDS / _POLL_SECONDS)):
-            if len(self._told) >= count:
+            if self._told >= count:
                 return True
             pause.wait(_POLL_SECONDS)
         return False
@@ -50,7 +53,8 @@ class Watch:
             self._look()
 
     def _look(self) -> None:
-        for exchange in recent(self._trace, self._selection, self._live).exchanges:
-            if exchange.state is not State.ACTIVE and exchange.request_id not in self._told:
-                self._tell(exchange)
-                self._told.add(exchange.request_id)
+        for sighting in self._follower.read():
+            for event in self._live.take(sighting):
+                if isinstance(event, Ended) and event.exchange.run == self._run:
+                    self._tell(event.exchange)
+                    self._told += 1

@@ -3,14 +3,15 @@
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from blackbird.exchange import payloads
+from blackbird.exchange import messages, payloads
 from blackbird.exchange.clock import Clock, to_rfc3339
-from blackbird.exchange.exchange import Body, Chunk, Exchange, Gap, Head, Provenance, Source, State
+from blackbird.exchange.exchange import Body, Chunk, Exchange, Gap, Head, Provenance, Sent, Source, State, WebSocket
 from blackbird.trace.header import Header
 from blackbird.trace.ids import request_name, to_text
 from blackbird.trace.records import Direction, Kind, Record, read_object
 
 _FINAL_STATUS = 200
+_SWITCHING_PROTOCOLS = 101
 
 
 class Part(NamedTuple):
@@ -43,6 +44,8 @@ def assemble(parts: Sequence[Part], live: bytes | None) -> Exchange:
         task=payloads.text(opening, "task"),
         run=payloads.text(opening, "run"),
         attribution=payloads.text(opening, "attribution"),
+        client=payloads.texts(opening, "client"),
+        via=payloads.text(opening, "via"),
         method=payloads.text(opening, "method"),
         path=payloads.text(opening, "target"),
         version=payloads.text(opening, "version"),
@@ -60,6 +63,7 @@ def assemble(parts: Sequence[Part], live: bytes | None) -> Exchange:
         timings=payloads.timings(closing),
         error=payloads.fault(_fields(failure)) if failure is not None else None,
         gaps=_gaps(records),
+        websocket=_websocket(records, finals, closing),
     )
 
 
@@ -80,7 +84,7 @@ def _state(end: Record | None, failure: Record | None, *, is_live: bool) -> Stat
 
 
 def _is_final(head: Head) -> bool:
-    return head.status is None or head.status >= _FINAL_STATUS
+    return head.status is None or head.status >= _FINAL_STATUS or head.status == _SWITCHING_PROTOCOLS
 
 
 def _provenance(parts: Sequence[Part], records: Sequence[Record]) -> Provenance:
@@ -108,3 +112,17 @@ def _body(records: Sequence[Record], direction: Direction, closing: dict[str, An
 
 def _gaps(records: Sequence[Record]) -> list[Gap]:
     return [payloads.gap(_fields(record)) for record in records if record.kind == Kind.GAP]
+
+
+def _websocket(records: Sequence[Record], finals: Sequence[Head], closing: dict[str, Any]) -> WebSocket | None:
+    """What passed as messages, if the exchange became a WebSocket."""
+    is_switched = any(head.status == _SWITCHING_PROTOCOLS for head in finals)
+    found = messages.join(records)
+    if not (is_switched or found):
+        return None
+    about = payloads.inner(closing, "websocket")
+
+    def sent(side: str, direction: Direction) -> Sent:
+        return payloads.sent(payloads.inner(about, side), sum(message.direction is direction for message in found))
+
+    return WebSocket(sent("client", Direction.REQUEST), sent("server", Direction.RESPONSE), found)

@@ -67,15 +67,15 @@ def matching(trace: Trace, prefix: str) -> list[bytes]:
     return sorted(found)
 
 
-def load(trace: Trace, request: bytes, live: bytes | None = None) -> Exchange | None:
-    """One exchange with its bodies; of sealed segments, only its own parts are unpacked."""
+def load(trace: Trace, request: bytes, live: bytes | None = None, *, bodies: bool = True) -> Exchange | None:
+    """One exchange, with its bodies if asked for; of sealed segments, only its own parts are unpacked."""
     parts: list[Part] = []
     for segment in trace.segments(newest_first=True):
         if isinstance(segment, TraceError) or not segment.may_have(request):
             continue
         clock = Clock(segment.header)
         records = []
-        for record in segment.pick([request, ids.ZERO]):
+        for record in segment.pick([request, ids.ZERO], bodies=bodies):
             clock.take(record)
             if record.request == request:
                 records.append(record)

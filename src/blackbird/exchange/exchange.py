@@ -85,6 +85,41 @@ class Gap(msgspec.Struct, frozen=True):
     records: int
 
 
+class Message(msgspec.Struct, frozen=True):
+    """A message of a WebSocket, and when it began; `data` is left out where bodies were not asked for."""
+
+    direction: Direction
+    at_us: int
+    length: int
+    binary: bool
+    complete: bool
+    data: bytes | None
+
+
+class Close(msgspec.Struct, frozen=True):
+    """How a side of a WebSocket said that it has said all."""
+
+    code: int | None
+    reason: str | None
+
+
+class Sent(msgspec.Struct, frozen=True):
+    """What a side of a WebSocket sent. Pings, pongs and the close are known once the exchange is over."""
+
+    messages: int
+    pings: int | None = None
+    pongs: int | None = None
+    close: Close | None = None
+
+
+class WebSocket(msgspec.Struct, frozen=True):
+    """What passed after an exchange became a WebSocket: messages in the order in which they began."""
+
+    client: Sent
+    server: Sent
+    messages: list[Message]
+
+
 class Source(msgspec.Struct, frozen=True):
     """A segment that has records of it."""
 
@@ -110,6 +145,10 @@ class Exchange(msgspec.Struct, frozen=True):
     task: str | None = None
     run: str | None = None
     attribution: str | None = None
+    #: The ids that the client itself sent, by the recorder's names for them.
+    client: dict[str, str] = {}
+    #: How it came to the recorder if not as to a server: `forward` or `tunnel`.
+    via: str | None = None
     method: str | None = None
     path: str | None = None
     version: str | None = None
@@ -127,6 +166,7 @@ class Exchange(msgspec.Struct, frozen=True):
     timings: Timings = Timings()
     error: Fault | None = None
     gaps: list[Gap] = []
+    websocket: WebSocket | None = None
 
     @property
     def status(self) -> int | None:
@@ -137,6 +177,11 @@ class Exchange(msgspec.Struct, frozen=True):
     def complete(self) -> bool:
         """Whether all of both bodies passed."""
         return self.state is State.COMPLETE and self.request_body.complete and self.response_body.complete
+
+    @property
+    def messages(self) -> list[Message]:
+        """The messages of a WebSocket; none of any other exchange."""
+        return self.websocket.messages if self.websocket is not None else []
 
     def body(self, direction: Direction) -> Body:
         """The body that went this way."""

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from blackbird.exchange.exchange import Fault, Gap, Head, Timings
+from blackbird.exchange.exchange import Close, Fault, Gap, Head, Sent, Timings
 
 Fields = Mapping[str, Any]
 
@@ -38,6 +38,11 @@ def counts(fields: Fields, key: str) -> dict[str, int]:
     return {name: value for name, value in inner(fields, key).items() if isinstance(value, int)}
 
 
+def texts(fields: Fields, key: str) -> dict[str, str]:
+    """Texts by name."""
+    return {name: value for name, value in inner(fields, key).items() if isinstance(value, str)}
+
+
 def head(fields: Fields) -> Head:
     """A `response.start`."""
     reason, version = text(fields, "reason") or "", text(fields, "version") or ""
@@ -59,3 +64,11 @@ def gap(fields: Fields) -> Gap:
     """A `gap`."""
     size, records = number(fields, "bytes") or 0, number(fields, "records") or 0
     return Gap(text(fields, "reason") or "unknown", text(fields, "direction"), size, records)
+
+
+def sent(fields: Fields, found: int) -> Sent:
+    """What an end says that a side of a WebSocket sent; as long as there is none, how many messages were found."""
+    closed = fields.get("close")
+    close = Close(number(closed, "code"), text(closed, "reason")) if isinstance(closed, dict) else None
+    messages = number(fields, "messages")
+    return Sent(found if messages is None else messages, number(fields, "pings"), number(fields, "pongs"), close)

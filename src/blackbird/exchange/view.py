@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from blackbird.exchange.exchange import Body, Exchange, Head
+from blackbird.exchange.exchange import Body, Exchange, Head, Message, Sent, WebSocket
 from blackbird.exchange.listing import describe_bytes
 from blackbird.trace.records import Direction
 
@@ -35,7 +35,14 @@ def describe(exchange: Exchange) -> dict[str, Any]:
         "state": exchange.state.value,
         "error": msgspec.to_builtins(exchange.error),
         "mode": exchange.mode,
+        **_counts(exchange.websocket),
     }
+
+
+def _counts(websocket: WebSocket | None) -> dict[str, Any]:
+    if websocket is None:
+        return {}
+    return {"messages": {"client": websocket.client.messages, "server": websocket.server.messages}}
 
 
 def describe_whole(exchange: Exchange, sides: Sequence[Direction], *, bodies: bool) -> dict[str, Any]:
@@ -48,6 +55,9 @@ def describe_whole(exchange: Exchange, sides: Sequence[Direction], *, bodies: bo
         "gaps": msgspec.to_builtins(exchange.gaps),
         "provenance": msgspec.to_builtins(exchange.provenance),
     }
+    if exchange.websocket is not None:
+        whole["websocket"] = _describe_websocket(exchange.websocket, sides, bodies=bodies)
+        bodies = False
     if Direction.REQUEST in sides:
         head: dict[str, Any] = {"version": exchange.version, "headers": exchange.headers}
         whole["request"] = {**head, **_describe_body(exchange.request_body, bodies=bodies)}
@@ -72,6 +82,27 @@ def _describe_body(body: Body, *, bodies: bool) -> dict[str, Any]:
     return {**about, "body": describe_bytes(body.data)} if bodies else about
 
 
+def _describe_websocket(websocket: WebSocket, sides: Sequence[Direction], *, bodies: bool) -> dict[str, Any]:
+    return {
+        "client": msgspec.to_builtins(websocket.client),
+        "server": msgspec.to_builtins(websocket.server),
+        "messages": [
+            _describe_message(each, bodies=bodies) for each in websocket.messages if each.direction in sides
+        ],
+    }
+
+
+def _describe_message(message: Message, *, bodies: bool) -> dict[str, Any]:
+    about: dict[str, Any] = {
+        "at_us": message.at_us,
+        "from": "client" if message.direction is Direction.REQUEST else "server",
+        "bytes": message.length,
+        "binary": message.binary,
+        "complete": message.complete,
+    }
+    return {**about, **describe_bytes(message.data or b"")} if bodies else about
+
+
 def request_head(exchange: Exchange) -> list[str]:
     """The lines of the request's head, as the client sent them."""
     first = " ".join((exchange.method or "?", exchange.path or "?", exchange.version or ""))
@@ -87,6 +118,27 @@ def response_heads(exchange: Exchange) -> list[list[str]]:
 def _head_lines(head: Head) -> list[str]:
     first = " ".join((head.version, str(head.status or "?"), head.reason)).strip()
     return [first, *(f"{name}: {value}" for name, value in head.headers)]
+
+
+def message_line(message: Message) -> str:
+    """The line above a message: which way it went, when, and what it is."""
+    arrow = "→" if message.direction is Direction.REQUEST else "←"
+    kind = "binary" if message.binary else "text"
+    end = "" if message.complete else ", not complete"
+    return f"{arrow} {milliseconds(message.at_us)}  {kind}, {message.length} bytes{end}"
+
+
+def messages_summary(websocket: WebSocket) -> str:
+    """How many messages passed each way, and how each side closed."""
+    return f"{_sent('→', websocket.client)}; {_sent('←', websocket.server)}"
+
+
+def _sent(arrow: str, sent: Sent) -> str:
+    count = f"{arrow} {sent.messages} message{'' if sent.messages == 1 else 's'}"
+    if sent.close is None:
+        return f"{count}, no close"
+    reason = f" {sent.close.reason}" if sent.close.reason else ""
+    return f"{count}, closed{'' if sent.close.code is None else f' {sent.close.code}'}{reason}"
 
 
 def body_lines(data: bytes) -> list[str]:

@@ -17,6 +17,7 @@ class Fault(enum.StrEnum):
     RESET_BEFORE_HEAD = "reset-before-head"
     RESET_AFTER_HEAD = "reset-after-head"
     ERROR = "error"  # after `after` events comes the dialect's error event, and the stream ends in good order
+    CLOSE = "close"  # of a WebSocket: after `after` events it is closed with the code 1011
     STALL = "stall"  # after `after` events nothing comes until the client goes
 
 
@@ -56,6 +57,7 @@ class Manner:
     expect: Continue = Continue.SEND
     early: bool = False  # the answer is given before the body is read
     retry_after: int = 1
+    upgrade: bool = True  # WebSockets are agreed to; if not, 426
 
 
 def _pairs(text: str) -> tuple[tuple[str, str], ...]:
@@ -80,6 +82,7 @@ _READERS: Mapping[str, Callable[[str], Any]] = {
     "expect": Continue,
     "early": _truth,
     "retry-after": int,
+    "upgrade": _truth,
 }
 
 

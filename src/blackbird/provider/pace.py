@@ -46,6 +46,7 @@ class Pace:
         if not readable:
             return False
         try:
-            return self._connection.recv(1, socket.MSG_PEEK) == b""
+            # Beneath TLS, which has no way to look ahead.
+            return socket.socket.recv(self._connection, 1, socket.MSG_PEEK) == b""
         except OSError:
             return True

@@ -10,14 +10,32 @@ from blackbird.provider import encoding
 from blackbird.provider.dialects import anthropic, chat, gemini, ollama, responses
 from blackbird.provider.dialects.reply import Ask, Dialect, Reply, compact
 from blackbird.provider.manner import Manner
-from blackbird.provider.script import Ids
+from blackbird.provider.script import Ids, step
 from blackbird.provider.sending import Answer
 from blackbird.provider.wire import Received
 
 DIALECTS: Sequence[Dialect] = (anthropic, chat, responses, gemini, ollama)
 _MODEL = "scripted-1"
+#: The account that a made-up ChatGPT login has to name.
+ACCOUNT = "00000000-0000-4000-8000-000000000001"
 _LISTS: dict[str, Any] = {
     "/models": {"object": "list", "data": [{"id": _MODEL, "object": "model"}], "models": []},
+    "/accounts/check": {
+        "accounts": [
+            {
+                "id": ACCOUNT,
+                "name": None,
+                "structure": "personal",
+                "plan_type": "plus",
+                "is_deactivated": False,
+                "can_access_with_session": True,
+                "workspace_backend_origin": "https://chatgpt.com",
+                "account_routing_override": "us",
+            }
+        ],
+        "default_account_id": ACCOUNT,
+        "account_ordering": [ACCOUNT],
+    },
     "/api/tags": {"models": [{"name": _MODEL, "model": _MODEL}]},
     "/api/version": {"version": "0.0.0"},
 }
@@ -49,6 +67,13 @@ class Question:
         )
 
 
+def step_of(question: Question) -> int:
+    """The step of the job that a request asks for; 0 if it is none of its requests."""
+    dialect = _dialect(question.path)
+    asks = dialect is not None and question.method == "POST" and isinstance(question.body, dict)
+    return step(dialect.prompt(question.body)) if asks and dialect is not None else 0
+
+
 def answer(question: Question, manner: Manner) -> Answer:
     """The answer in the words of the dialect that the path belongs to."""
     fields = [("request-id", question.ids.new("req"))]
@@ -62,7 +87,7 @@ def answer(question: Question, manner: Manner) -> Answer:
     if question.method in ("GET", "HEAD"):
         ending = next((end for end in _LISTS if question.path.endswith(end)), None)
         return _missing(question, fields) if ending is None else _plain(_LISTS[ending], 200, fields)
-    dialect = next((entry for entry in DIALECTS if entry.matches(question.path)), None)
+    dialect = _dialect(question.path)
     if dialect is None or question.method != "POST":
         return _missing(question, fields)
     if not isinstance(question.body, dict):
@@ -89,8 +114,12 @@ def _missing(question: Question, fields: list[tuple[str, str]]) -> Answer:
 
 def _error(path: str, status: int) -> dict[str, Any]:
     message = f"scripted {status}"
-    dialect = next((entry for entry in DIALECTS if entry.matches(path)), None)
+    dialect = _dialect(path)
     return _problem("scripted_error", message) if dialect is None else dialect.error(status, message)
+
+
+def _dialect(path: str) -> Dialect | None:
+    return next((entry for entry in DIALECTS if entry.matches(path)), None)
 
 
 def _json_of(request: Received) -> Any:

@@ -2,11 +2,12 @@
 
 import hashlib
 import itertools
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from blackbird.provider.tools import Action, Tool, use
+from blackbird.provider.tools import Action, Tool, sample, use
 
 BROKEN = "return a - b"
 FIXED = "return a + b"
@@ -27,6 +28,11 @@ DONE = (
 )
 BLOCKED = "The test still fails, so the task is blocked.\n\nTODO: find out why the edit did not help.\n"
 TITLE = "Fix the add function"
+#: What mini-swe-agent tells a model to run when it has finished.
+SUBMIT = "echo COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT"
+#: What aider calls the form of an edit; a model without tools answers in it.
+_BLOCKS = "SEARCH/REPLACE"
+_BLOCK = f"calc.py\n```python\n<<<<<<< SEARCH\n    {BROKEN}\n=======\n    {FIXED}\n>>>>>>> REPLACE\n```\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +55,15 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """What every dialect has in common: the tools on offer, and the results so far in order."""
+    """What every dialect has in common: the tools on offer, the results so far in order, and all that was said.
+
+    `schema` is that of the JSON which the answer must be, if it must.
+    """
 
     tools: tuple[Tool, ...] = ()
     results: tuple[str, ...] = ()
+    text: str = ""
+    schema: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -68,22 +79,38 @@ class Ids:
         return f"{prefix}_{hashlib.sha256(material).hexdigest()[:20]}"
 
 
+def step(prompt: Prompt) -> int:
+    """The number of the turn that follows, from 1; 0 without tools, where there is no job to do."""
+    if not prompt.tools:
+        return 0
+    ends = itertools.accumulate(len(actions) for actions in REPAIR)
+    return 1 + sum(end <= len(prompt.results) for end in ends)
+
+
 def next_turn(prompt: Prompt, ids: Ids, folder: str = "") -> Turn:
     """The turn that follows the results which the prompt brings; `folder` is where the files of the job are."""
     if not prompt.tools:
-        return Turn(TITLE)
-    answered = len(prompt.results)
-    for number, actions in enumerate(REPAIR, 1):
-        if answered < len(actions):
-            calls = tuple(
-                Call(ids.new("call"), name, arguments)
-                for name, arguments in (use(prompt.tools, action, folder) for action in actions)
-            )
-            first = actions[0]
-            return Turn(f"Step {number}: {first.verb} {first.what}.", f"I should {first.verb} next.", calls)
-        answered -= len(actions)
+        return Turn(_without_tools(prompt))
+    number = step(prompt)
+    if number <= len(REPAIR):
+        actions = REPAIR[number - 1]
+        calls = tuple(
+            Call(ids.new("call"), name, arguments)
+            for name, arguments in (use(prompt.tools, action, folder) for action in actions)
+        )
+        first = actions[0]
+        return Turn(f"Step {number}: {first.verb} {first.what}.", f"I should {first.verb} next.", calls)
+    if SUBMIT in prompt.text:
+        name, arguments = use(prompt.tools, Action("run", SUBMIT), folder)
+        return Turn(DONE, "The script is finished.", (Call(ids.new("call"), name, arguments),))
     failed = any(word in prompt.results[-1] for word in ("FAILED", "Traceback"))
     return Turn(BLOCKED if failed else DONE, "The script is finished.")
+
+
+def _without_tools(prompt: Prompt) -> str:
+    if prompt.schema:
+        return json.dumps(sample(prompt.schema, TITLE))
+    return f"{DONE}\n{_BLOCK}" if _BLOCKS in prompt.text else TITLE
 
 
 def pieces(text: str, size: int = 24) -> list[str]:

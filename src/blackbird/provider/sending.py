@@ -85,13 +85,13 @@ class Sender:
 
     def _body(self, pieces: list[bytes], manner: Manner) -> str:
         for number, piece in enumerate(pieces):
+            if number and not self.pace.wait(manner.gap):
+                self.keep = False
+                return "client gone"
             if manner.fault is not None and number == manner.after:
                 outcome = self._fail(manner.fault)
                 if outcome:
                     return outcome
-            if number and not self.pace.wait(manner.gap):
-                self.keep = False
-                return "client gone"
             if piece:
                 self.connection.sendall(self._framed(piece))
         return "answered"

@@ -3,12 +3,13 @@
 import contextlib
 import itertools
 import socket
+import ssl
 import threading
 from collections.abc import Mapping
 from types import TracebackType
 from typing import Self
 
-from blackbird.provider.connection import Connection
+from blackbird.provider.connection import Connection, Manners
 from blackbird.provider.manner import Manner
 from blackbird.provider.wire import Received
 
@@ -19,7 +20,9 @@ class Provider:
     """A scripted provider on 127.0.0.1, for the time of a `with` block.
 
     `manner` is how it answers unless a request asks otherwise; `turns` names other manners for single requests, by
-    their number from 1; `folder` is where the files of the scripted job are, if the client wants absolute paths.
+    their number from 1, and `steps` for steps of the job, by their number: the first request that asks for a step is
+    answered so, its repetition as usual. `folder` is where the files of the scripted job are, if the client wants
+    absolute paths; `context` lets it speak TLS.
     """
 
     def __init__(
@@ -28,9 +31,14 @@ class Provider:
         manner: Manner | None = None,
         turns: Mapping[int, Manner] | None = None,
         folder: str = "",
+        *,
+        steps: Mapping[int, Manner] | None = None,
+        context: ssl.SSLContext | None = None,
     ) -> None:
         self._manner = manner or Manner()
         self._turns = dict(turns or {})
+        self._steps = dict(steps or {})
+        self._context = context
         self._folder = folder
         self._stopping = threading.Event()
         self._changed = threading.Condition()
@@ -50,7 +58,7 @@ class Provider:
     @property
     def url(self) -> str:
         """Its base URL, without a slash at the end."""
-        return f"http://127.0.0.1:{self.port}"
+        return f"{'http' if self._context is None else 'https'}://127.0.0.1:{self.port}"
 
     @property
     def received(self) -> list[Received]:
@@ -80,7 +88,7 @@ class Provider:
             connections, threads = list(self._open), list(self._threads)
         for connection in connections:
             with contextlib.suppress(OSError):
-                connection.shutdown(socket.SHUT_RDWR)
+                socket.socket.shutdown(connection, socket.SHUT_RDWR)  # of TLS too, whose own has no end in good order
         for thread in (self._acceptor, *threads):
             thread.join()
 
@@ -99,6 +107,8 @@ class Provider:
             except OSError:
                 return
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            if self._context is not None:
+                connection = self._context.wrap_socket(connection, server_side=True, do_handshake_on_connect=False)
             thread = threading.Thread(target=self._serve, args=(connection,), name="provider client", daemon=True)
             with self._changed:
                 self._open.add(connection)
@@ -108,7 +118,12 @@ class Provider:
     def _serve(self, connection: socket.socket) -> None:
         number = next(self._numbers)
         try:
-            Connection(connection, number, self._stopping, self._manner_of, self._keep, self._folder).serve()
+            if isinstance(connection, ssl.SSLSocket):
+                connection.do_handshake()
+            manners = Manners(self._manner_of, self._manner_of_step)
+            Connection(connection, number, self._stopping, manners, self._keep, self._folder).serve()
+        except OSError:  # no handshake; all else the connection takes upon itself
+            connection.close()
         finally:
             with self._changed:
                 self._open.discard(connection)
@@ -122,3 +137,7 @@ class Provider:
         with self._changed:
             number = next(at for at, entry in enumerate(self._received, 1) if entry is request)
         return self._turns.get(number, self._manner)
+
+    def _manner_of_step(self, step: int, usual: Manner) -> Manner:
+        with self._changed:
+            return self._steps.pop(step, usual)

@@ -1,5 +1,6 @@
 """How a step of the script becomes a call of one of the tools that the client offers, whatever it calls them."""
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,7 +15,9 @@ _PATHS = ("path", "file_path", "filePath", "absolute_path")
 _COMMANDS = ("command", "cmd")
 _OLD = ("old", "old_string", "oldString", "oldText", "old_str")
 _NEW = ("new", "new_string", "newString", "newText", "new_str")
-_BY_TYPE: Mapping[str, Any] = {"integer": 1, "number": 1, "boolean": False, "array": [], "object": {}}
+#: The one argument of a tool that takes a script.
+SCRIPT = "script"
+_BY_TYPE: Mapping[str, Any] = {"integer": 1, "number": 1, "boolean": False, "array": []}
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +40,11 @@ class Action:
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A tool on offer; `schema` is the JSON schema of its arguments."""
+    """A tool on offer; `schema` is the JSON schema of its arguments, unless it takes a script that calls others."""
 
     name: str
     schema: Mapping[str, Any] = field(default_factory=dict)
+    takes_script: bool = False
 
 
 def use(tools: Sequence[Tool], action: Action, folder: str) -> tuple[str, dict[str, Any]]:
@@ -48,7 +52,13 @@ def use(tools: Sequence[Tool], action: Action, folder: str) -> tuple[str, dict[s
     tool = _named(tools, NAMES[action.verb])
     if tool is None:
         action = action.as_command()
-        tool = _named(tools, NAMES["run"]) or tools[0]
+        scripted = next((each for each in tools if each.takes_script), None)
+        tool = _named(tools, NAMES["run"]) or scripted or tools[0]
+    if tool.takes_script:
+        command = json.dumps(action.what)
+        return tool.name, {
+            SCRIPT: f"const done = await tools.exec_command({{cmd: {command}}});\ntext(done.output);\n"
+        }
     return tool.name, _arguments(tool.schema, action, folder)
 
 
@@ -76,7 +86,25 @@ def _arguments(schema: Mapping[str, Any], action: Action, folder: str) -> dict[s
     for key, spec in (schema.get("properties") or {}).items():
         if key in known and (key in required or key in _PATHS + _COMMANDS + _OLD + _NEW):
             arguments[key] = known[key]
+        elif _has_parts(spec):
+            arguments[key] = [_arguments(spec["items"], action, folder)]
         elif key in required:
-            choices = spec.get("enum") or [_BY_TYPE.get(str(spec.get("type", "")).lower(), "x")]
-            arguments[key] = choices[0]
+            arguments[key] = sample(spec, "x")
     return arguments
+
+
+def _has_parts(spec: Mapping[str, Any]) -> bool:
+    """Whether it is a list of replacements, as of a tool that does several at once."""
+    parts = (spec.get("items") or {}).get("properties") or {} if spec.get("type") == "array" else {}
+    return any(key in parts for key in _OLD) and any(key in parts for key in _NEW)
+
+
+def sample(schema: Mapping[str, Any], text: str) -> Any:
+    """A value that satisfies a JSON schema; `text` wherever any text will do."""
+    if schema.get("enum"):
+        return schema["enum"][0]
+    kind = str(schema.get("type", "")).lower()
+    if kind == "object":
+        parts = (schema.get("properties") or {}).items()
+        return {key: sample(spec, text) for key, spec in parts if key in schema.get("required", ())}
+    return _BY_TYPE.get(kind, text)

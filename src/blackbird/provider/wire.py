@@ -1,6 +1,7 @@
 """Reads requests from a socket and keeps them verbatim: head, framing and body."""
 
 import socket
+import ssl
 import threading
 from dataclasses import dataclass, field
 from urllib.parse import parse_qsl
@@ -26,6 +27,7 @@ class Received:
     raw: bytes = b""  # what followed the head, framing included
     body: bytes = b""  # the same without transfer coding
     trailers: list[tuple[str, str]] = field(default_factory=list)
+    messages: list[bytes] = field(default_factory=list)  # of a WebSocket: what the client sent, decompressed
     complete: bool = False  # all of the body came
     outcome: str = ""  # how the answer went: answered, client gone, or the fault
     over: threading.Event = field(default_factory=threading.Event)  # set with the outcome
@@ -97,6 +99,10 @@ class Reader:
         finally:
             request.raw = bytes(self._taken)
 
+    def take(self, size: int) -> bytes:
+        """Exactly so many bytes of what follows an upgrade."""
+        return self._take(size)
+
     def _chunks(self, request: Received) -> None:
         pieces: list[bytes] = []
         try:
@@ -141,5 +147,5 @@ class Reader:
     def _receive(self, size: int) -> bytes:
         try:
             return self._connection.recv(size)
-        except ConnectionError as error:
+        except (ConnectionError, ssl.SSLError) as error:
             raise Gone from error

@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Any, NamedTuple, NoReturn
 
@@ -91,7 +92,7 @@ def down(home: Home) -> int | None:
     if pid is not None and _wait_for_end(pid, patience):
         return pid
     pid = _read_pid(home) if pid is None else pid
-    if pid is None or not _is_recorder(pid):
+    if pid is None or not is_recorder(pid):
         _remove_leftovers(home)
         return None
     os.kill(pid, signal.SIGTERM)
@@ -118,17 +119,19 @@ def maintain(home: Home, config: Config, op: dict[str, Any]) -> dict[str, Any]:
     with contextlib.suppress(RecorderDown):
         return control.request(home, op, MAINTENANCE_SECONDS)
     render.write(config, home)
-    arguments = {key: value for key, value in op.items() if key != "op"}
+    arguments = msgspec.json.encode({key: value for key, value in op.items() if key != "op"})
+    remedy = "nothing was changed if the trace is in use; try again when it is not"
+    return run_once(op["op"], ["maintain", "--config", home.recorder_json, op["op"], arguments], remedy)
+
+
+def run_once(name: str, words: Sequence[str | bytes | Path], remedy: str) -> dict[str, Any]:
+    """What the program answers when it is to do one thing and end; `remedy` is for when it does not say."""
     done = subprocess.run(  # noqa: S603 - our own program by its full path
-        [program.find(), "maintain", "--config", home.recorder_json, op["op"], msgspec.json.encode(arguments)],
+        [program.find(), *words],
         capture_output=True,
         stdin=subprocess.DEVNULL,
         check=False,
     )
-    return _maintained(op["op"], done)
-
-
-def _maintained(op: str, done: subprocess.CompletedProcess[bytes]) -> dict[str, Any]:
     said = done.stderr.decode(errors="replace").strip()[-_SAID:]
     try:
         body = msgspec.json.decode(done.stdout, type=dict[str, Any])
@@ -137,13 +140,11 @@ def _maintained(op: str, done: subprocess.CompletedProcess[bytes]) -> dict[str, 
     agreed = body.pop("ok", None)
     if agreed is False:
         raise RecorderRefused(
-            body.get("code", "refused"), body.get("message", said or f"{op} was refused"), body.get("remedy", "")
+            body.get("code", "refused"), body.get("message", said or f"{name} was refused"), body.get("remedy", "")
         )
     if done.returncode != 0 or agreed is not True:
         reason = said or f"the recorder ended with {done.returncode} and said nothing"
-        raise RecorderFailed(
-            f"{op}: {reason}", "nothing was changed if the trace is in use; try again when it is not"
-        )
+        raise RecorderFailed(f"{name}: {reason}", remedy)
     return body
 
 
@@ -151,7 +152,7 @@ def _prepare(home: Home, config: Config) -> list[str]:
     """The command that starts the recorder, with all it needs in its place."""
     command = [str(program.find()), "serve", "--config", str(home.recorder_json)]
     pid = _read_pid(home)
-    if pid is not None and _is_recorder(pid):
+    if pid is not None and is_recorder(pid):
         raise RecorderFailed(
             f"a recorder (process {pid}) is there and does not answer", "blackbird down ends it; then start it again"
         )
@@ -243,7 +244,7 @@ def _read_pid(home: Home) -> int | None:
     return None
 
 
-def _is_recorder(pid: int) -> bool:
+def is_recorder(pid: int) -> bool:
     """Whether a process is a recorder of ours; a process id from a file may by now be anybody's."""
     if not is_alive(pid):
         return False

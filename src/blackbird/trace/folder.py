@@ -39,6 +39,13 @@ class Trace:
                 found.setdefault(int(match[1]), {})[State(match[2])] = path
         return [_place(number, found[number]) for number in sorted(found)]
 
+    def place(self, number: int) -> Place | None:
+        """One segment, without looking at the others."""
+        # In this order, one that is being sealed or removed meanwhile is not missed.
+        named = ((state, self.folder / f"{number:08}.{state}") for state in (State.WRITTEN, State.SEALED, State.GONE))
+        files = {state: path for state, path in named if path.exists()}
+        return _place(number, files) if files else None
+
     def open(self, place: Place) -> Segment | Tombstone:
         """A segment, or what is left of it by now. Raises `TraceError` if it cannot be read."""
         for _ in range(_ATTEMPTS):

@@ -1,12 +1,16 @@
 """Ids: ULIDs of 16 bytes, and their 26 characters of Crockford's alphabet."""
 
+import re
+
 ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 BYTES = 16
 CHARACTERS = 26
 ZERO = bytes(BYTES)
 REQUEST_PREFIX = "req_"
 
-_VALUES = {character: value for value, character in enumerate(ALPHABET)}
+#: Python's digits to base 32 for those of the alphabet, in order.
+_TO_DIGITS = str.maketrans(ALPHABET, "0123456789ABCDEFGHIJKLMNOPQRSTUV")
+_TEXT = re.compile(f"[{ALPHABET}]{{{CHARACTERS}}}")
 _BITS = 5
 
 
@@ -18,14 +22,9 @@ def to_text(identifier: bytes) -> str:
 
 def from_text(text: str) -> bytes | None:
     """The 16 bytes of an id, or nothing if the text is none."""
-    if len(text) != CHARACTERS:
+    if _TEXT.fullmatch(text) is None:
         return None
-    number = 0
-    for character in text:
-        value = _VALUES.get(character)
-        if value is None:
-            return None
-        number = number << _BITS | value
+    number = int(text.translate(_TO_DIGITS), 1 << _BITS)
     return number.to_bytes(BYTES, "big") if number < 1 << 8 * BYTES else None
 
 

@@ -61,6 +61,8 @@ class Flag(enum.IntFlag):
     DECODED = 2
     FROM_CLIENT = 4
     ENCRYPTED = 8
+    BINARY = 16
+    CONTINUES = 32
 
 
 class Direction(enum.StrEnum):
@@ -93,11 +95,16 @@ class Record(msgspec.Struct, frozen=True, gc=False):
         return body_direction(self.kind, self.flags) if self.version == VERSION else None
 
 
+#: Plain numbers: to look up members of an enumeration takes longer than all the rest, and each record is asked.
+_WS_FRAME, _FROM_CLIENT = int(Kind.WS_FRAME), int(Flag.FROM_CLIENT)
+_BODIES = {int(Kind.REQUEST_BODY): Direction.REQUEST, int(Kind.RESPONSE_BODY): Direction.RESPONSE}
+
+
 def body_direction(kind: int, flags: int) -> Direction | None:
     """Which body a record of this type belongs to; in a seal, which stream its payload lies in."""
-    if kind == Kind.REQUEST_BODY or (kind == Kind.WS_FRAME and flags & Flag.FROM_CLIENT):
-        return Direction.REQUEST
-    return Direction.RESPONSE if kind in (Kind.RESPONSE_BODY, Kind.WS_FRAME) else None
+    if kind == _WS_FRAME:
+        return Direction.REQUEST if flags & _FROM_CLIENT else Direction.RESPONSE
+    return _BODIES.get(kind)
 
 
 def spell(record: Record) -> bytes:

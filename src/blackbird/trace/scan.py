@@ -40,11 +40,11 @@ Step = Intact | Corruption | Torn
 def scan(data: bytes | memoryview, header: Header, *, bodies: bool = True) -> Iterator[Step]:
     """What lies behind the header, in order. Without `bodies`, those payloads are checked but not handed on."""
     view = memoryview(data)
-    seed = zlib.crc32(header.id)
+    seed = seed_of(header)
     offset, least = len(header.raw), header.first_sequence
     resync: Resync | None = None
     while offset < len(view):
-        found = _record_at(view, offset, seed, least, bodies=bodies)
+        found = record_at(view, offset, seed, least, bodies=bodies)
         if found is None:
             resync = resync or Resync(view, offset, seed)
             start, next_offset = offset, resync.find(offset + 1, least)
@@ -58,7 +58,13 @@ def scan(data: bytes | memoryview, header: Header, *, bodies: bool = True) -> It
         offset, least = found.end, found.record.sequence + 1
 
 
-def _record_at(view: memoryview, offset: int, seed: int, least: int, *, bodies: bool) -> Intact | None:
+def seed_of(header: Header) -> int:
+    """What the checksums of a segment's records start from."""
+    return zlib.crc32(header.id)
+
+
+def record_at(view: memoryview, offset: int, seed: int, least: int, *, bodies: bool) -> Intact | None:
+    """The record that starts here, if it is whole and its sequence at least this."""
     if offset + HEADER_BYTES > len(view):
         return None
     length, version, kind, flags, sequence, monotonic, request = FIELDS.unpack_from(view, offset + FIELDS_AT)

@@ -21,6 +21,7 @@ from blackbox.errors import BlackboxError
 from blackbox.redaction.config import load_redactor
 from blackbox.session.load import look_beside
 from blackbox.terminal import inputs, output
+from blackbox.terminal.codes import EXIT_ENVIRONMENT, EXIT_INTEGRITY
 from blackbox.vault.presence import look_beside as look_at_blobs
 
 SCHEMA = "blackbox.validate/1"
@@ -130,10 +131,10 @@ def _with_progress(blocks: Iterator[bytes], size: int) -> Iterator[bytes]:
 
 def _exit_code(outcomes: list[Outcome], *, strict: bool) -> int:
     if any(outcome.report is None for outcome in outcomes):
-        return inputs.EXIT_ENVIRONMENT
+        return EXIT_ENVIRONMENT
     damaged = rule_named("blob-damaged").id
     if any(finding.rule == damaged for o in outcomes if o.report for finding in o.report.findings):
-        return inputs.EXIT_INTEGRITY
+        return EXIT_INTEGRITY
     counted = (Severity.ERROR, Severity.WARNING) if strict else (Severity.ERROR,)
     found = any(o.report.count(severity) for o in outcomes if o.report for severity in counted)
     return 1 if found else 0

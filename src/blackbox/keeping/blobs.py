@@ -12,11 +12,11 @@ from blackbox.disk import write_once
 from blackbox.errors import ReadError, UsageError, WriteError
 from blackbox.syntax.values import duration
 from blackbox.terminal import inputs, output
+from blackbox.terminal.codes import EXIT_INTEGRITY
 from blackbox.vault.store import FOLDER, BlobStore, State, Verdict, find_stores
 from blackbox.vault.survey import Survey, Sweep, Use, survey, sweep
 
 EXIT_MISSING = 1
-EXIT_INTEGRITY = 4
 
 _SHOWN = 5
 

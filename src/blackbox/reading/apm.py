@@ -14,7 +14,8 @@ from rich.text import Text
 from blackbox.errors import ReadError
 from blackbox.report.actions import FileActions, SessionActions, Total, count_actions, total_of
 from blackbox.report.companions import Source, find_files, read_actions, usual_sources
-from blackbox.terminal import inputs, output
+from blackbox.terminal import output
+from blackbox.terminal.codes import EXIT_ENVIRONMENT
 
 SCHEMA = "blackbox.apm/1"
 _UNKNOWN = "unknown"
@@ -63,7 +64,7 @@ def command(
         _show(console, sessions, total)
         _tell(sources if not files else [], read, sessions)
     if failed:
-        raise typer.Exit(inputs.EXIT_ENVIRONMENT)
+        raise typer.Exit(EXIT_ENVIRONMENT)
 
 
 def _usual() -> list[Source]:

@@ -2,15 +2,14 @@
 
 import difflib
 import functools
-import os
 import tomllib
 from pathlib import Path
 from typing import Any
 
 import msgspec
-import platformdirs
 
 from blackbox.errors import ReadError, UsageError
+from blackbox.redaction.place import config_path
 from blackbox.redaction.redactor import Redactor
 from blackbox.redaction.rules import RuleSet, built_in, check_whole, read_user_rules, ruleset_versions
 
@@ -35,12 +34,6 @@ class _Settings(msgspec.Struct, forbid_unknown_fields=True):
 def load_redactor() -> Redactor:
     """The redactor of this user: the rules of the package, switched and extended by their configuration."""
     return read_redactor(config_path())
-
-
-def config_path() -> Path:
-    """The user's configuration. A project cannot bring its own: it could switch redaction off."""
-    home = os.environ.get("BLACKBIRD_HOME")
-    return Path(home or platformdirs.user_config_dir("blackbird", appauthor=False)) / "config.toml"
 
 
 def read_redactor(path: Path) -> Redactor:

@@ -12,10 +12,9 @@ import typer
 from blackbox.document.files import BLOCK_SIZE, EXTENSIONS, open_log
 from blackbox.errors import ReadError, UsageError, WriteError
 from blackbox.terminal import output
+from blackbox.terminal.codes import EXIT_ENVIRONMENT
 
 STDIN = "-"
-EXIT_ENVIRONMENT = 3
-EXIT_INTEGRITY = 4
 
 
 def find_logs(arguments: list[str]) -> list[str]:

@@ -2,39 +2,41 @@
 
 import decimal
 import enum
+import importlib
 import os
 import re
 import sys
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import msgspec
 import typer
-from rich.console import Console
-from rich.text import Text
 
 from blackbox.errors import BlackboxError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
 
 #: JSON escapes the other control characters itself; a terminal obeys these too.
 _CONTROL = re.compile("[\x7f-\x9f]")
 _STYLES = {"✓": "bold green", "✗": "bold red", "!": "bold yellow"}
 
 
-class _Console(Console):
-    def on_broken_pipe(self) -> None:
-        self.quiet = True
-        reader_gone()
+def stdout() -> "Console":
+    """The console for results."""
+    return _console(sys.stdout, stderr=False)
 
 
-def stdout() -> Console:
-    """The console for results. `soft_wrap` keeps every line whole, so that a pipe sees what a terminal sees."""
-    return _Console(file=_encodable(sys.stdout), soft_wrap=True, highlight=False, markup=False, emoji=False)
-
-
-def stderr() -> Console:
+def stderr() -> "Console":
     """The console for progress, status and errors."""
-    return _Console(
-        file=_encodable(sys.stderr), stderr=True, soft_wrap=True, highlight=False, markup=False, emoji=False
-    )
+    return _console(sys.stderr, stderr=True)
+
+
+def _console(stream: Any, *, stderr: bool) -> "Console":
+    # Rich takes longer to load than many a command to run, and some need none of it.
+    consoles = importlib.import_module("blackbox.terminal.consoles")
+    made: Console = consoles.QuietConsole(_encodable(stream), stderr=stderr)
+    return made
 
 
 def write(data: bytes) -> None:
@@ -78,9 +80,10 @@ def _encodable(stream: Any) -> Any:
     return stream
 
 
-def marked(mark: str, text: str) -> Text:
+def marked(mark: str, text: str) -> "Text":
     """A line that starts with a ✓, ✗ or !."""
-    return Text.assemble((mark, _STYLES[mark]), " ", text)
+    made: Text = importlib.import_module("rich.text").Text.assemble((mark, _STYLES[mark]), " ", text)
+    return made
 
 
 def printable(text: str) -> str:

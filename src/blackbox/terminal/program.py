@@ -8,9 +8,8 @@ import typer
 
 from blackbox.errors import BlackboxError, IntegrityError, UsageError, WriteError
 from blackbox.terminal import output
-from blackbox.terminal.inputs import EXIT_ENVIRONMENT, EXIT_INTEGRITY
+from blackbox.terminal.codes import EXIT_ENVIRONMENT, EXIT_INTEGRITY, EXIT_USAGE
 
-EXIT_USAGE = 2
 _CODES: Mapping[type[BlackboxError], int] = {UsageError: EXIT_USAGE, IntegrityError: EXIT_INTEGRITY}
 
 

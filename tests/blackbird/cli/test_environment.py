@@ -25,6 +25,9 @@ def test_without_a_session_the_upstreams_alone(here: Place) -> None:
         "export GOOGLE_GEMINI_BASE_URL=http://127.0.0.1:4141/gemini",
         "export OLLAMA_HOST=http://127.0.0.1:4141/ollama",
         "export LM_STUDIO_API_BASE=http://127.0.0.1:4141/lmstudio/v1",
+        "export OPENAI_API_BASE=http://127.0.0.1:4141/openai/v1",
+        "export OLLAMA_API_BASE=http://127.0.0.1:4141/ollama",
+        "export GEMINI_API_BASE=http://127.0.0.1:4141/gemini/v1beta",
     ]
 
 

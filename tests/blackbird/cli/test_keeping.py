@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from blackbird.cli import keeping
+from blackbird.cli.trace import keeping
 from tests.blackbird.cli.command import Place, place
 from tests.blackbird.recorder.twin import listening, scripted
 

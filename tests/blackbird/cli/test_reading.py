@@ -12,12 +12,11 @@ import pytest
 from rich.console import Console
 
 from blackbird.cli import app, reading
-from blackbird.exchange.exchange import Body, Chunk
 from blackbird.trace import ids
-from blackbird.trace.records import Kind
+from blackbird.trace.records import Flag, Kind
 from tests.blackbird.cli.command import Place, place
 from tests.blackbird.recorder.twin import RUNNING, listening
-from tests.blackbird.trace.encoder import END, MONOTONIC, Tracer, identifier
+from tests.blackbird.trace.encoder import END, MONOTONIC, START, Tracer, identifier
 
 NAMES = [ids.request_name(identifier(number)) for number in (0, 1, 2, 3)]
 INSTANCE = ids.from_text(RUNNING["instance"])
@@ -312,11 +311,67 @@ def test_a_body_cannot_steer_the_terminal(here: Place) -> None:
         assert "\x07" not in out
 
 
+def websocket(here: Place) -> None:
+    """A question, its answer in two pieces, and a message that broke off."""
+    tracer = Tracer()
+    tracer.add(Kind.REQUEST_START, identifier(1), START)
+    tracer.add(
+        Kind.RESPONSE_START, identifier(1), {"status": 101, "reason": "", "version": "HTTP/1.1", "headers": []}
+    )
+    tracer.add(Kind.WS_FRAME, identifier(1), b'{"type":"ask"}', flags=Flag.FROM_CLIENT)
+    tracer.add(Kind.WS_FRAME, identifier(1), b'{"type":', flags=Flag.CONTINUES)
+    tracer.add(Kind.WS_FRAME, identifier(1), b'"answer"}')
+    tracer.add(Kind.WS_FRAME, identifier(1), b"\x07", flags=Flag.BINARY | Flag.CONTINUES)
+    side = {"messages": 1, "pings": 0, "pongs": 0, "close": None}
+    close = {"code": 1000, "reason": "done"}
+    sides = {"client": {**side, "close": close}, "server": side}
+    tracer.add(Kind.RESPONSE_END, identifier(1), END | {"websocket": sides})
+    tracer.save(here.home.trace)
+
+
+def test_a_websocket_is_shown_message_by_message(here: Place) -> None:
+    websocket(here)
+    done = here.run("show", NAMES[1])
+    assert (done.code, done.err) == (0, "")
+    assert "  messages   → 1 message, closed 1000 done; ← 1 message, no close\n" in done.out
+    shown = done.out.partition("< HTTP/1.1 101\n")[2]
+    assert shown.splitlines() == [
+        "",
+        "→ 2.0 ms  text, 14 bytes",
+        "",
+        "{",
+        '  "type": "ask"',
+        "}",
+        "",
+        "← 3.0 ms  text, 17 bytes",
+        "",
+        "{",
+        '  "type": "answer"',
+        "}",
+        "",
+        "← 5.0 ms  binary, 1 bytes, not complete",
+        "",
+        r"\x07",
+    ]
+    assert "←" not in here.run("show", NAMES[1], "--request").out.partition("HTTP/1.1\n")[2]
+    assert here.run("show", NAMES[1], "--request", "--raw").out == '{"type":"ask"}'
+    assert "2.0 ms" not in here.run("show", NAMES[1], "--headers").out
+
+
+def test_a_websocket_in_the_list(here: Place) -> None:
+    websocket(here)
+    [_, row] = here.run("requests").out.splitlines()
+    assert re.split(r"  +", row)[5] == "101"
+    assert row.endswith("complete, 1 → 1 ←")
+    [told] = lines(here.run("requests", "--json").out)
+    assert (told["status"], told["messages"]) == (101, {"client": 1, "server": 1})
+
+
 @pytest.mark.parametrize("is_cut", [True, False])
 def test_a_long_body_is_cut_on_a_terminal(is_cut: bool) -> None:
     data = b"x" * 500 + b"\n" + b"line\n" * 60
     console = Console(file=io.StringIO(), soft_wrap=True, highlight=False, markup=False)
-    reading._show_body(console, Body([Chunk(0, len(data), data)]), is_cut=is_cut)
+    reading._show_body(console, data, is_cut=is_cut)
     assert isinstance(console.file, io.StringIO)
     shown = console.file.getvalue().splitlines()
     assert shown[0] == ""

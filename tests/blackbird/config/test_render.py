@@ -29,6 +29,7 @@ OTHER: dict[str, str] = {
     "proxy.ca_file": '"/ca.pem"',
     "proxy.threads": "2",
     "proxy.mode": '"passthrough"',
+    "proxy.websocket": '"decline"',
     "trace.retention_days": "30",
     "trace.max_size": '"1 GB"',
     "trace.rotate_size": '"2 MiB"',
@@ -71,10 +72,36 @@ def test_the_defaults_are_those_of_the_recorder() -> None:
             "gemini": "https://generativelanguage.googleapis.com",
             "ollama": "http://127.0.0.1:11434",
             "lmstudio": "http://127.0.0.1:1234",
+            "chatgpt": "https://chatgpt.com",
+            "codeassist": "https://cloudcode-pa.googleapis.com",
+            "openrouter": "https://openrouter.ai",
+            "copilot": "https://api.githubcopilot.com",
+            "deepseek": "https://api.deepseek.com",
+            "mistral": "https://api.mistral.ai",
+            "xai": "https://api.x.ai",
+            "groq": "https://api.groq.com",
+            "dashscope": "https://dashscope.aliyuncs.com",
         },
         "default_upstream": None,
+        "intercept": {
+            "api.anthropic.com:443": "anthropic",
+            "api.openai.com:443": "openai",
+            "generativelanguage.googleapis.com:443": "gemini",
+            "127.0.0.1:11434": "ollama",
+            "127.0.0.1:1234": "lmstudio",
+            "chatgpt.com:443": "chatgpt",
+            "cloudcode-pa.googleapis.com:443": "codeassist",
+            "openrouter.ai:443": "openrouter",
+            "api.githubcopilot.com:443": "copilot",
+            "api.deepseek.com:443": "deepseek",
+            "api.mistral.ai:443": "mistral",
+            "api.x.ai:443": "xai",
+            "api.groq.com:443": "groq",
+            "dashscope.aliyuncs.com:443": "dashscope",
+        },
         "ca_file": None,
         "mode": "full",
+        "websocket": "relay",
         "lossless": True,
         "queue_bytes": 33554432,
         "keep_undecodable": False,
@@ -93,6 +120,33 @@ def test_the_defaults_are_those_of_the_recorder() -> None:
         },
         "redaction": {"ruleset_version": None, "off": [], "on": [], "allow": [], "rules": None},
     }
+
+
+def test_a_provider_behind_a_gateway_is_recorded_by_its_own_name_and_by_the_gateways() -> None:
+    text = '[upstreams]\nanthropic = "https://Gateway.example/anthropic"\nopenai = "https://gateway.example/openai"'
+    hosts = rendered(text)["intercept"]
+    assert hosts["api.anthropic.com:443"] == "anthropic"
+    assert hosts["api.openai.com:443"] == "openai"
+    assert hosts["gateway.example:443"] == "anthropic"
+    assert set(hosts) == {*rendered()["intercept"], "gateway.example:443"}
+
+
+@pytest.mark.parametrize(
+    ("url", "authority"),
+    [
+        ("http://box.example", "box.example:80"),
+        ("https://box.example:8443/path", "box.example:8443"),
+        ("http://[::1]:8080", "[::1]:8080"),
+        ("https://[::1]", "[::1]:443"),
+    ],
+)
+def test_hosts_are_told_with_their_ports(url: str, authority: str) -> None:
+    hosts = rendered(f'[upstreams]\nlocal = "{url}"')["intercept"]
+    assert hosts[authority] == "local"
+
+
+def test_a_providers_own_host_cannot_be_taken_by_another_name() -> None:
+    assert rendered('[upstreams]\nmine = "https://api.anthropic.com/x"')["intercept"] == rendered()["intercept"]
 
 
 @pytest.mark.requirement("CONFIG-02")

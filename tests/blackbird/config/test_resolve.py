@@ -2,7 +2,7 @@
 
 import pytest
 
-from blackbird.config import layers
+from blackbird.config import layers, settings
 from blackbird.config.resolve import Config, resolve
 from blackbird.errors import ConfigError
 
@@ -34,12 +34,9 @@ def test_option_before_variable_before_project_before_user_before_default() -> N
 def test_upstreams_are_added_and_replaced_by_name() -> None:
     config = user('[upstreams]\nopenai = "http://127.0.0.1:1"\nlocal = "http://127.0.0.1:2"')
     assert config.upstreams == {
-        "anthropic": "https://api.anthropic.com",
-        "gemini": "https://generativelanguage.googleapis.com",
-        "lmstudio": "http://127.0.0.1:1234",
-        "local": "http://127.0.0.1:2",
-        "ollama": "http://127.0.0.1:11434",
+        **settings.built_in_upstreams(),
         "openai": "http://127.0.0.1:1",
+        "local": "http://127.0.0.1:2",
     }
 
 

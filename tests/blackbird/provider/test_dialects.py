@@ -104,6 +104,20 @@ def test_responses() -> None:
     assert done["output"][1]["content"][0]["text"] == DONE
 
 
+def test_responses_with_a_tool_that_takes_scripts() -> None:
+    tools = [{"type": "namespace", "name": "functions", "tools": [{"type": "custom", "name": "exec"}]}]
+    items = [{"type": "additional_tools", "role": "developer", "tools": tools}]
+    body: dict[str, Any] = {"model": "m", "input": items, "stream": True}
+    streamed = events(reply("/v1/responses", body))
+    calls = [item for item in streamed[-1]["response"]["output"] if item["type"] == "custom_tool_call"]
+    assert [call["name"] for call in calls] == ["exec", "exec"]
+    deltas = [event for event in streamed if event["type"] == "response.custom_tool_call_input.delta"]
+    assert "".join(event["delta"] for event in deltas) == "".join(call["input"] for call in calls)
+    result = {"type": "custom_tool_call_output", "call_id": "c", "output": [{"type": "input_text", "text": "OK"}]}
+    done = value(reply("/v1/responses", {"model": "m", "input": [*items, *[result] * 5]}))
+    assert done["output"][-1]["content"][0]["text"] == DONE
+
+
 def test_gemini() -> None:
     functions = [{"name": "run_shell_command", "parametersJsonSchema": SCHEMA}]
     body = {

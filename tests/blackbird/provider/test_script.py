@@ -4,8 +4,20 @@ import json
 
 import pytest
 
-from blackbird.provider.script import BLOCKED, DONE, TEST_COMMAND, TITLE, Ids, Prompt, count_tokens, next_turn, pieces
-from blackbird.provider.tools import Action, Tool, use
+from blackbird.provider.script import (
+    BLOCKED,
+    DONE,
+    SUBMIT,
+    TEST_COMMAND,
+    TITLE,
+    Ids,
+    Prompt,
+    count_tokens,
+    next_turn,
+    pieces,
+    step,
+)
+from blackbird.provider.tools import SCRIPT, Action, Tool, use
 
 PATH = {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}
 TOOLS = (
@@ -37,6 +49,53 @@ def test_the_last_word_follows_from_the_last_test(last: str, text: str) -> None:
 
 def test_without_tools_there_is_a_title() -> None:
     assert next_turn(Prompt(), Ids(b"x")).text == TITLE
+
+
+def test_without_tools_json_follows_its_schema() -> None:
+    schema = {
+        "type": "OBJECT",
+        "properties": {
+            "why": {"type": "STRING"},
+            "score": {"type": "INTEGER"},
+            "kind": {"enum": ["a", "b"]},
+            "more": {},
+        },
+        "required": ["why", "score", "kind"],
+    }
+    said = next_turn(Prompt(schema=schema), Ids(b"x")).text
+    assert json.loads(said) == {"why": TITLE, "score": 1, "kind": "a"}
+
+
+def test_without_tools_an_edit_is_a_block_if_blocks_are_asked_for() -> None:
+    said = next_turn(Prompt(text="Answer with *SEARCH/REPLACE* blocks."), Ids(b"x")).text
+    assert said.startswith(DONE)
+    assert "<<<<<<< SEARCH\n    return a - b\n=======\n    return a + b\n>>>>>>> REPLACE\n" in said
+
+
+def test_the_last_turn_submits_where_that_is_asked_for() -> None:
+    turn = next_turn(Prompt(TOOLS, ("a", "b", "FAILED", "ok", "OK"), f"run `{SUBMIT}`"), Ids(b"x"))
+    assert [(call.name, call.arguments) for call in turn.calls] == [("run_command", {"command": SUBMIT})]
+
+
+@pytest.mark.parametrize(("results", "number"), [(0, 1), (1, 1), (2, 2), (3, 3), (4, 4), (5, 5), (9, 5)])
+def test_results_tell_the_step(results: int, number: int) -> None:
+    assert step(Prompt(TOOLS, ("x",) * results)) == number
+    assert step(Prompt((), ("x",) * results)) == 0
+
+
+def test_an_edit_can_be_a_list_of_replacements() -> None:
+    part = {"type": "object", "properties": {"oldText": {}, "newText": {}}, "required": ["oldText", "newText"]}
+    schema = {"properties": {"path": {}, "edits": {"type": "array", "items": part}}, "required": ["path", "edits"]}
+    assert use((Tool("edit", schema),), Action("edit", "calc.py", "old", "new"), "") == (
+        "edit",
+        {"path": "calc.py", "edits": [{"oldText": "old", "newText": "new"}]},
+    )
+
+
+def test_a_script_runs_commands_where_nothing_else_is_offered() -> None:
+    name, arguments = use((Tool("sleep"), Tool("exec", takes_script=True)), Action("read", "calc.py"), "")
+    assert name == "exec"
+    assert arguments == {SCRIPT: 'const done = await tools.exec_command({cmd: "cat calc.py"});\ntext(done.output);\n'}
 
 
 def test_the_same_request_gets_the_same_ids_and_no_id_twice() -> None:

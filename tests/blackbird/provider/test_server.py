@@ -1,11 +1,17 @@
 """The provider over a socket: what it keeps, and every way of answering that can be asked for."""
 
+import contextlib
+import datetime as dt
 import json
+import socket
+import ssl
+from pathlib import Path
 
 import pytest
 
-from blackbird.provider import Framing, Manner, Provider
+from blackbird.provider import Fault, Framing, Manner, Provider
 from blackbird.provider.encoding import decode, encode
+from tests.blackbird.authority.issued import issue
 from tests.clients.peer import Ended, Message, Peer
 
 BODY = json.dumps({"model": "m", "messages": [{"role": "user", "content": "hi"}]}).encode()
@@ -189,6 +195,58 @@ def test_single_requests_can_have_their_own_manner() -> None:
 def test_what_it_cannot_do_it_says(request_bytes: bytes, status: int) -> None:
     with Provider() as provider, Peer.connect(provider.port) as client:
         assert client.ask(request_bytes).head.status == status
+
+
+def test_steps_of_the_job_can_have_their_own_manner_once() -> None:
+    tools = [{"name": "bash", "input_schema": {"properties": {"command": {}}, "required": ["command"]}}]
+    result = {"type": "tool_result", "tool_use_id": "x", "content": "done"}
+
+    def body(results: int) -> bytes:
+        messages = [{"role": "user", "content": [result] * results}]
+        return json.dumps({"model": "m", "tools": tools, "messages": messages}).encode()
+
+    with Provider(steps={2: Manner(status=429)}) as provider, Peer.connect(provider.port) as client:
+        statuses = [client.ask(post(each)).head.status for each in (body(0), BODY, body(2), body(2), body(3))]
+        assert statuses == [200, 200, 429, 200, 200]
+
+
+def test_web_sockets_can_be_declined() -> None:
+    upgrade = b"GET /v1/responses HTTP/1.1\r\nHost: l\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n"
+    with Provider(manner=Manner(upgrade=False)) as provider, Peer.connect(provider.port) as client:
+        assert client.ask(upgrade).head.status == 426
+
+
+@pytest.mark.parametrize("fault", [None, Fault.CUT, Fault.RESET])
+def test_it_speaks_tls(tmp_path: Path, fault: Fault | None) -> None:
+    issued = issue(None, dt.datetime.now(dt.UTC), dt.datetime.now(dt.UTC) + dt.timedelta(hours=1))
+    (tmp_path / "leaf.pem").write_bytes(issued.certificate + issued.key)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(tmp_path / "leaf.pem")
+    trusting = ssl.create_default_context(cadata=issued.certificate.decode())
+    trusting.check_hostname = False
+    with Provider(manner=Manner(fault=fault), context=context) as provider:
+        assert provider.url == f"https://127.0.0.1:{provider.port}"
+        with socket.create_connection(("127.0.0.1", provider.port)) as plain:
+            secured = trusting.wrap_socket(plain, suppress_ragged_eofs=False)
+            secured.sendall(post(STREAM))
+            said = b""
+            with contextlib.suppress(ssl.SSLError, ConnectionError):
+                while b"message_stop" not in said and (piece := secured.recv(65536)):
+                    said += piece
+            secured.close()
+        assert (b"message_stop" in said) == (fault is None)
+        assert said.startswith(b"HTTP/1.1 200")
+
+
+def test_a_client_that_speaks_no_tls_is_let_go(tmp_path: Path) -> None:
+    issued = issue(None, dt.datetime.now(dt.UTC), dt.datetime.now(dt.UTC) + dt.timedelta(hours=1))
+    (tmp_path / "leaf.pem").write_bytes(issued.certificate + issued.key)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(tmp_path / "leaf.pem")
+    with Provider(context=context) as provider, Peer.connect(provider.port) as client:
+        client.send(post(BODY))
+        assert client.sees_end()
+        assert provider.received == []
 
 
 def test_stop_ends_open_connections() -> None:

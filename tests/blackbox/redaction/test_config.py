@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from blackbox.errors import ReadError, UsageError
-from blackbox.redaction.config import config_path, load_redactor, read_redactor
+from blackbox.redaction.config import load_redactor, read_redactor
+from blackbox.redaction.place import config_path
 
 SECRET = "hunter2secret"
 

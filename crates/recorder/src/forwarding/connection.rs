@@ -7,18 +7,20 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
 use bytes::{Buf, BytesMut};
-use scribe::event::{Failure, Opening, ResponseHead};
+use scribe::event::{Opening, Via};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 use wal::ids::Id;
 
+use crate::authority::Authority;
 use crate::forwarding::dial::{self, DialError, Dialer, Link, Reader, Writer};
+use crate::forwarding::forward::{Inside, tunnel_opening};
 use crate::forwarding::guard::{Guard, TOKEN_FIELD};
+use crate::forwarding::intercepts::Intercepts;
 use crate::forwarding::relay::{Download, End, Exchange, Upload};
-use crate::forwarding::routes::{Destination, Routed, Routes, Upstream, is_recognised};
-use crate::forwarding::runs::{self, Runs};
+use crate::forwarding::routes::{self, Destination, Routed, Routes, Upstream, is_recognised};
+use crate::forwarding::runs::{self, Owner, Runs};
 use crate::forwarding::tape::{Recorder, Tape};
-use crate::http::answer::Answer;
 use crate::http::body::Body;
 use crate::http::request::{Outgoing, Refused, Request};
 use crate::http::version_name;
@@ -32,28 +34,46 @@ const LINGER: Duration = Duration::from_secs(2);
 /// What all connections share.
 pub(crate) struct Shared {
     pub(crate) routes: Routes,
+    pub(crate) intercepts: Intercepts,
+    pub(crate) authority: Arc<Authority>,
     pub(crate) guard: Guard,
     pub(crate) runs: Arc<Runs>,
     pub(crate) recorder: Recorder,
     pub(crate) dialer: Dialer,
     pub(crate) facts: Arc<own::Facts>,
+    /// Whether a WebSocket is relayed.
+    pub(crate) websockets: bool,
 }
 
 /// What becomes of the client's connection after an exchange.
-enum Next {
+pub(super) enum Next {
     GoOn,
     Close,
     Reset,
+    /// It goes on as one to a host that is recorded.
+    Intercept(Inside),
 }
 
 /// A connection of a client.
-struct Connection<'a> {
-    shared: &'a Shared,
-    stop: Stop,
-    reader: Reader,
-    writer: Writer,
-    inbox: BytesMut,
-    link: Option<Link>,
+pub(super) struct Connection<'a> {
+    pub(super) shared: &'a Shared,
+    pub(super) stop: Stop,
+    pub(super) reader: Reader,
+    pub(super) writer: Writer,
+    pub(super) inbox: BytesMut,
+    pub(super) link: Option<Link>,
+    /// Where the client believes to be, if it asked for a tunnel to a host that is recorded.
+    pub(super) inside: Option<Inside>,
+}
+
+/// Where a request goes, for whom, and how it came.
+pub(super) struct Passage {
+    pub(super) routed: Routed,
+    pub(super) owner: Owner,
+    pub(super) client: Vec<(&'static str, String)>,
+    pub(super) via: Via,
+    /// When the head was there.
+    pub(super) parsed: Instant,
 }
 
 /// Serve a client until either side has enough.
@@ -65,7 +85,8 @@ pub(crate) async fn serve(shared: &Shared, socket: TcpStream, stop: Stop) {
         log::debug("a client left before it was served", &[("error", &error.to_string())]);
     } else {
         let (reader, writer) = dial::plain(socket);
-        let connection = Connection { shared, stop, reader, writer, inbox: BytesMut::new(), link: None };
+        let connection =
+            Connection { shared, stop, reader, writer, inbox: BytesMut::new(), link: None, inside: None };
         connection.run().await;
     }
     metrics.open_connections.fetch_sub(1, Relaxed);
@@ -83,6 +104,10 @@ impl Connection<'_> {
                 Next::GoOn => {}
                 Next::Close => return self.linger().await,
                 Next::Reset => return self.reset(),
+                Next::Intercept(inside) => match self.enter(inside).await {
+                    Some(connection) => self = connection,
+                    None => return,
+                },
             }
         }
     }
@@ -114,30 +139,48 @@ impl Connection<'_> {
         }
     }
 
-    async fn handle(&mut self, mut request: Request, began: Instant) -> Next {
+    async fn handle(&mut self, request: Request, began: Instant) -> Next {
         let parsed = Instant::now();
-        let routed = self.shared.routes.route(&request.target);
-        if let Err((status, code, message)) =
-            self.shared.guard.check(&request.fields, routed.token.as_deref())
-        {
-            log::info("a request was turned away", &[("code", code), ("cause", message)]);
-            self.shared.recorder.metrics.count_error(code);
-            return self.say(&Answer::error(status, code, message), &request, true).await;
+        if let Some(inside) = &self.inside {
+            let passage = inside.passage(self.shared, &request, parsed);
+            return self.pass_on(request, began, passage).await;
         }
+        if request.is_for_a_proxy() {
+            return self.forward(request, began).await;
+        }
+        let mut prefix = routes::prefix(&request.target);
+        if let Err(refusal) = self.shared.guard.check(&request.fields, prefix.token.as_deref()) {
+            return self.turn_away(&request, refusal).await;
+        }
+        let client = runs::client_ids(&request.fields);
+        let owner = self.shared.runs.identify(prefix.claim.take(), &request.fields, &client);
+        let routed = self.shared.routes.route(&prefix, &owner.upstreams);
         if let Destination::Own(path) = &routed.to {
             let answer = own::answer(&self.shared.facts, &request.method, path);
             let close = !matches!(request.body(), Ok(Body::Done));
             return self.say(&answer, &request, close).await;
         }
-        let upstream = Self::destination(&request, &routed);
+        let passage = Passage { routed, owner, client, via: Via::Reverse, parsed };
+        self.pass_on(request, began, passage).await
+    }
+
+    /// Relay a request to its upstream, on the record.
+    pub(super) async fn pass_on(&mut self, mut request: Request, began: Instant, passage: Passage) -> Next {
+        let parsed = passage.parsed;
+        let routed = &passage.routed;
+        let upstream = self.destination(&request, routed);
         let body = request.body();
+        let upgrades = request.is_websocket();
         let mut head = Vec::new();
         if let Ok(upstream) = &upstream {
             head.reserve(request.length + 256);
             let target = upstream.target(&routed.rest);
-            request.write(&mut head, &Outgoing { target: &target, host: upstream.authority.as_bytes() });
+            request.write(
+                &mut head,
+                &Outgoing { target: &target, host: upstream.authority.as_bytes(), upgrades },
+            );
         }
-        let opening = self.opening(&mut request, routed);
+        let opening = Self::opening(&mut request, passage);
         let tape = Tape::open(&self.shared.recorder, began, opening);
         let upstream = match upstream {
             Ok(upstream) => upstream,
@@ -150,21 +193,13 @@ impl Connection<'_> {
             }
         };
         let prepared = parsed.elapsed();
-        let link = match self.connect(&upstream, &tape).await {
+        let link = match self.connect_or_say(&request, &upstream, &tape).await {
             Ok(link) => link,
-            Err(Unconnected::ClientGone(error)) => {
-                tape.close(End::ClientGone(error).failure());
-                return Next::Close;
-            }
-            Err(Unconnected::Dial(error)) => {
-                let code =
-                    if matches!(error, DialError::Connect(..)) { "connect_failed" } else { "tls_failed" };
-                return self.fail(&tape, &request, 502, code, &error.to_string()).await;
-            }
+            Err(next) => return next,
         };
         // The time that it took to connect is the network's, not ours.
         let began = Instant::now().checked_sub(prepared).unwrap_or(parsed);
-        self.relay(&request, Sending { head, began, body }, &tape, link).await
+        self.relay(&request, Sending { head, began, body, upgrades }, &tape, link).await
     }
 
     async fn relay(&mut self, request: &Request, sending: Sending, tape: &Tape, mut link: Link) -> Next {
@@ -173,13 +208,17 @@ impl Connection<'_> {
             persists: request.connection.persists(request.minor),
             tape,
             metrics: &self.shared.recorder.metrics,
+            upgrades: sending.upgrades,
         };
-        let Sending { head, began, body } = sending;
+        let Sending { head, began, body, .. } = sending;
         let (reader, inbox) = (&mut self.reader, &mut self.inbox);
         let upload = Upload { reader, inbox, head, began, body, writer: &mut link.writer };
         let download =
             Download { reader: &mut link.reader, inbox: &mut link.inbox, writer: &mut self.writer };
         let end = exchange.run(upload, download).await;
+        if matches!(end, End::Switched) {
+            return self.socket(tape, link).await;
+        }
         self.conclude(request, tape, link, end).await
     }
 
@@ -198,19 +237,24 @@ impl Connection<'_> {
                 self.link = Some(link);
                 Next::GoOn
             }
-            End::Whole | End::WholeThenClose | End::Cut | End::Unreadable(_) | End::ClientGone(_) => {
-                Next::Close
-            }
+            End::Whole
+            | End::WholeThenClose
+            | End::Switched
+            | End::Cut
+            | End::Unreadable(_)
+            | End::ClientGone(_) => Next::Close,
             End::Reset(_) | End::BadRequest(_) => Next::Reset,
         }
     }
 
     /// What the tape begins with; takes the fields along.
-    fn opening(&self, request: &mut Request, routed: Routed) -> Opening {
-        let client = runs::client_ids(&request.fields);
-        let identity = self.shared.runs.identify(routed.claim, &request.fields, &client);
+    fn opening(request: &mut Request, passage: Passage) -> Opening {
+        let Passage { routed, owner, client, via, .. } = passage;
         let mut fields = std::mem::take(&mut request.fields);
         fields.retain(|(name, _)| !name.eq_ignore_ascii_case(TOKEN_FIELD));
+        if let (Via::Tunnel, Destination::Upstream(place)) = (via, &routed.to) {
+            return tunnel_opening(request, format!("http://{}/", place.endpoint()), owner.identity);
+        }
         let (upstream, url) = match &routed.to {
             Destination::Upstream(upstream) => {
                 (Some(upstream.name.clone()), Some(upstream.url(&routed.rest)))
@@ -226,23 +270,28 @@ impl Connection<'_> {
             fields,
             upstream,
             url,
-            identity,
+            identity: owner.identity,
             client,
+            via,
         }
     }
 
     /// Who gets the request, or why nobody does: status, code and cause.
     fn destination(
+        &self,
         request: &Request,
         routed: &Routed,
     ) -> Result<Arc<Upstream>, (u16, &'static str, &'static str)> {
         if request.method == "CONNECT" {
-            return Err((405, "refused", "this is a reverse proxy and opens no tunnels"));
+            return Err((405, "refused", "a tunnel is opened by its first request and by no other"));
         }
         match &routed.to {
-            Destination::Upstream(upstream) if request.upgrades_to(b"websocket") => {
+            Destination::Upstream(upstream)
+                if request.upgrades_to(b"websocket")
+                    && !(self.shared.websockets && request.is_websocket()) =>
+            {
                 log::debug("a WebSocket was declined", &[("upstream", &upstream.name)]);
-                Err((426, "refused", "WebSockets are not relayed; speak HTTP"))
+                Err((426, "refused", "this WebSocket is not relayed; speak HTTP"))
             }
             Destination::Upstream(upstream) => Ok(Arc::clone(upstream)),
             Destination::Malformed(problem) => Err((400, "bad_request", problem)),
@@ -251,6 +300,27 @@ impl Connection<'_> {
                 "no_upstream",
                 "the path begins with no upstream's name, and proxy.upstream_url is not set",
             )),
+        }
+    }
+
+    /// The link to an upstream; if there is none, the client and the tape were told why.
+    pub(super) async fn connect_or_say(
+        &mut self,
+        request: &Request,
+        upstream: &Arc<Upstream>,
+        tape: &Tape,
+    ) -> Result<Link, Next> {
+        match self.connect(upstream, tape).await {
+            Ok(link) => Ok(link),
+            Err(Unconnected::ClientGone(error)) => {
+                tape.close(End::ClientGone(error).failure());
+                Err(Next::Close)
+            }
+            Err(Unconnected::Dial(error)) => {
+                let code =
+                    if matches!(error, DialError::Connect(..)) { "connect_failed" } else { "tls_failed" };
+                Err(self.fail(tape, request, 502, code, &error.to_string()).await)
+            }
         }
     }
 
@@ -282,64 +352,8 @@ impl Connection<'_> {
         }
     }
 
-    /// A head that is none: say so, and let the trace know that something was refused, but not what it was.
-    async fn refuse(&mut self, Refused(status, message): Refused) -> Next {
-        let opening =
-            Opening { request: Id(ulid::Ulid::new().0), version: version_name(1), ..Opening::default() };
-        let tape = Tape::open(&self.shared.recorder, Instant::now(), opening);
-        let answer = Answer::error(status, "bad_request", message);
-        self.record_answer(&tape, &answer, "bad_request", message).await;
-        let mut out = Vec::new();
-        answer.write(&mut out, true, true);
-        // A client that does not wait for its refusal misses nothing.
-        let _ = self.writer.write(&out).await;
-        Next::Close
-    }
-
-    /// Answer in our own name, on the record.
-    async fn fail(
-        &mut self,
-        tape: &Tape,
-        request: &Request,
-        status: u16,
-        code: &'static str,
-        message: &str,
-    ) -> Next {
-        let mut answer = Answer::error(status, code, message);
-        if status == 426 {
-            answer.extra = "upgrade: HTTP/1.1\r\n";
-        }
-        let next = self.say(&answer, request, true).await;
-        self.record_answer(tape, &answer, code, message).await;
-        next
-    }
-
-    async fn record_answer(&self, tape: &Tape, answer: &Answer, code: &'static str, message: &str) {
-        let fields = vec![(b"content-type".to_vec(), answer.content_type.as_bytes().to_vec())];
-        let head =
-            ResponseHead { status: answer.status, reason: Vec::new(), version: version_name(1), fields };
-        tape.head(head);
-        tape.response_body(&answer.body).await;
-        let at = match code {
-            "bad_request" => "client",
-            "connect_failed" | "tls_failed" => "upstream",
-            _ => "recorder",
-        };
-        tape.close(Some(Failure { at, code, message: message.to_owned() }));
-    }
-
-    async fn say(&mut self, answer: &Answer, request: &Request, close: bool) -> Next {
-        let close = close || !request.connection.persists(request.minor) || self.stop.is_draining();
-        let mut out = Vec::new();
-        answer.write(&mut out, request.method != "HEAD", close);
-        match self.writer.write(&out).await {
-            Ok(()) if !close => Next::GoOn,
-            _ => Next::Close,
-        }
-    }
-
     /// End the connection so that the last bytes arrive: a socket closed with bytes unread would take them back.
-    async fn linger(mut self) {
+    pub(super) async fn linger(mut self) {
         self.link = None;
         if self.writer.shutdown().await.is_err() {
             return;
@@ -357,7 +371,7 @@ impl Connection<'_> {
     }
 
     /// Break the connection off, as the upstream did.
-    fn reset(self) {
+    pub(super) fn reset(self) {
         if let Err(error) = self.writer.break_off() {
             log::debug("a reset could not be passed on", &[("error", &error.to_string())]);
         }
@@ -369,6 +383,7 @@ struct Sending {
     head: Vec<u8>,
     began: Instant,
     body: Body,
+    upgrades: bool,
 }
 
 /// Why there is no link.

@@ -2,7 +2,8 @@
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use bytes::BytesMut;
@@ -35,6 +36,8 @@ pub(crate) enum DialError {
     Tls(String, io::Error),
     #[error("{0} is no name that a certificate can be for")]
     Name(String),
+    #[error("cannot check the certificate of {0}: {1}")]
+    Roots(String, RootsError),
 }
 
 /// Why certificates cannot be checked.
@@ -74,6 +77,14 @@ pub(crate) enum Writer {
 pub(crate) fn plain(socket: TcpStream) -> (Reader, Writer) {
     let (reader, writer) = socket.into_split();
     (Reader::Plain(reader), Writer::Plain(writer))
+}
+
+/// The connection that two halves belong to.
+pub(crate) fn reunite(reader: Reader, writer: Writer) -> io::Result<TcpStream> {
+    match (reader, writer) {
+        (Reader::Plain(reader), Writer::Plain(writer)) => reader.reunite(writer).map_err(io::Error::other),
+        _ => Err(io::Error::other("the connection is under TLS already")),
+    }
 }
 
 /// Both halves of a connection under TLS.
@@ -149,19 +160,29 @@ pub(crate) fn make_room(buffer: &mut BytesMut) {
 }
 
 /// Connects to upstreams.
-#[derive(Clone)]
 pub(crate) struct Dialer {
-    tls: Option<TlsConnector>,
+    /// Certificates that are trusted besides those of the system.
+    file: Option<PathBuf>,
+    /// Made on first use: a run may bring an upstream under TLS where none is configured.
+    tls: OnceLock<TlsConnector>,
 }
 
 impl Dialer {
-    /// A dialer that speaks plainly alone.
-    pub(crate) fn plain() -> Self {
-        Self { tls: None }
+    /// A dialer that trusts the roots of the system and those of a file.
+    pub(crate) fn new(file: Option<PathBuf>) -> Self {
+        Self { file, tls: OnceLock::new() }
     }
 
-    /// A dialer that trusts the roots of the system and those of a file.
-    pub(crate) fn with_roots(file: Option<&std::path::Path>) -> Result<Self, RootsError> {
+    /// How TLS is spoken to upstreams.
+    pub(crate) fn tls(&self) -> Result<&TlsConnector, RootsError> {
+        if let Some(tls) = self.tls.get() {
+            return Ok(tls);
+        }
+        let made = Self::connector(self.file.as_deref())?;
+        Ok(self.tls.get_or_init(|| made))
+    }
+
+    fn connector(file: Option<&Path>) -> Result<TlsConnector, RootsError> {
         let mut roots = rustls::RootCertStore::empty();
         // What of the system's own set cannot be read is left out; the rest is what there is.
         roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
@@ -176,7 +197,7 @@ impl Dialer {
         }
         let mut config = ClientConfig::builder().with_root_certificates(roots).with_no_client_auth();
         config.alpn_protocols = vec![b"http/1.1".to_vec()];
-        Ok(Self { tls: Some(TlsConnector::from(Arc::new(config))) })
+        Ok(TlsConnector::from(Arc::new(config)))
     }
 
     /// Open a connection.
@@ -184,14 +205,14 @@ impl Dialer {
         let failed = |error| DialError::Connect(upstream.authority.clone(), error);
         let socket = TcpStream::connect((upstream.host.as_str(), upstream.port)).await.map_err(failed)?;
         tune(&socket).map_err(failed)?;
-        let (reader, writer) = match &self.tls {
-            Some(tls) if upstream.tls => {
-                let name = ServerName::try_from(upstream.host.clone());
-                let name = name.map_err(|_| DialError::Name(upstream.host.clone()))?;
-                let failed = |error| DialError::Tls(upstream.authority.clone(), error);
-                secured(tls.connect(name, socket).await.map_err(failed)?.into()).map_err(failed)?
-            }
-            _ => plain(socket),
+        let (reader, writer) = if upstream.tls {
+            let tls = self.tls().map_err(|error| DialError::Roots(upstream.authority.clone(), error))?;
+            let name = ServerName::try_from(upstream.host.clone());
+            let name = name.map_err(|_| DialError::Name(upstream.host.clone()))?;
+            let failed = |error| DialError::Tls(upstream.authority.clone(), error);
+            secured(tls.connect(name, socket).await.map_err(failed)?.into()).map_err(failed)?
+        } else {
+            plain(socket)
         };
         Ok(Link { upstream: Arc::clone(upstream), reader, writer, inbox: BytesMut::new() })
     }

@@ -47,6 +47,25 @@ impl Guard {
                 ));
             }
         }
+        self.check_origin(fields)
+    }
+
+    /// Check a request that uses the recorder as its proxy, by its fields and the password it gave. Its `Host` is that of
+    /// its destination.
+    pub(crate) fn check_proxy(&self, fields: &Fields, password: Option<&[u8]>) -> Result<(), TurnedAway> {
+        if let Some(token) = &self.token {
+            if !password.is_some_and(|given| is_same(given, token.as_bytes())) {
+                return Err((
+                    407,
+                    "token_missing",
+                    "the recorder wants its token, as the password of the proxy",
+                ));
+            }
+        }
+        self.check_origin(fields)
+    }
+
+    fn check_origin(&self, fields: &Fields) -> Result<(), TurnedAway> {
         if let Some(origin) = fields::first(fields, b"origin") {
             if !self.is_origin_allowed(origin) {
                 return Err((

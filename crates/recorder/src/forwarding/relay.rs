@@ -25,6 +25,8 @@ pub(crate) enum End {
     Whole,
     /// Everything passed, and the connections end with it.
     WholeThenClose,
+    /// The upstream agreed to speak WebSocket, and the client knows.
+    Switched,
     /// The client is gone.
     ClientGone(io::Error),
     /// The client's chunks are malformed.
@@ -41,7 +43,7 @@ impl End {
     /// What the record says of it.
     pub(crate) fn failure(&self) -> Option<Failure> {
         let (at, code, message) = match self {
-            Self::Whole | Self::WholeThenClose => return None,
+            Self::Whole | Self::WholeThenClose | Self::Switched => return None,
             Self::ClientGone(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
                 ("client", "client_disconnected", "the client closed its connection".to_owned())
             }
@@ -68,6 +70,8 @@ pub(crate) struct Exchange<'a> {
     pub(crate) persists: bool,
     pub(crate) tape: &'a Tape,
     pub(crate) metrics: &'a Metrics,
+    /// Whether the client asks to speak WebSocket.
+    pub(crate) upgrades: bool,
 }
 
 /// What came from the client.
@@ -160,6 +164,7 @@ impl Exchange<'_> {
     async fn download(&self, mut download: Download<'_>, between: &Between) -> End {
         let (response, mut body) = match self.heads(&mut download).await {
             Ok(found) => found,
+            Err(End::Switched) => return self.switched(&mut download, between).await,
             Err(end) => return end,
         };
         let persists = self.persists && response.connection.persists(response.minor);
@@ -181,6 +186,24 @@ impl Exchange<'_> {
         End::Whole
     }
 
+    /// What an upstream that was that quick still has to be sent comes first.
+    async fn switched(&self, download: &mut Download<'_>, between: &Between) -> End {
+        while !self.tape.is_request_sent() {
+            if between.refused.get() {
+                return End::Cut;
+            }
+            tokio::select! {
+                () = between.sent.notified() => {}
+                read = download.reader.read(download.inbox) => match read {
+                    Ok(0) => return End::Cut,
+                    Ok(_) => {}
+                    Err(error) => return broken(error),
+                },
+            }
+        }
+        End::Switched
+    }
+
     /// Read heads up to the final one; informational ones are passed on at once.
     async fn heads(&self, download: &mut Download<'_>) -> Result<(Response, Body), End> {
         let mut seen = 0;
@@ -195,6 +218,15 @@ impl Exchange<'_> {
                     self.tape.flush();
                     seen = 0;
                     continue;
+                }
+                Ok(Some(response)) if response.head.status == 101 && self.upgrades => {
+                    // The very bytes: here, fields of this hop are those of the next.
+                    let head = &download.inbox[..response.length];
+                    download.writer.write(head).await.map_err(End::ClientGone)?;
+                    download.inbox.advance(response.length);
+                    self.tape.head(response.head);
+                    self.tape.flush();
+                    return Err(End::Switched);
                 }
                 Ok(Some(response)) if response.head.status == 101 => {
                     return Err(self

@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
+use crate::forwarding::intercepts::Intercept;
+
 /// A provider that requests are forwarded to.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Upstream {
     /// As configured, or `default`.
     pub(crate) name: String,
@@ -26,7 +28,8 @@ pub(crate) struct BadUrl {
 }
 
 impl Upstream {
-    fn parse(name: &str, url: &str) -> Result<Self, BadUrl> {
+    /// Read a URL.
+    pub(crate) fn parse(name: &str, url: &str) -> Result<Self, BadUrl> {
         let bad = |problem| BadUrl { url: url.to_owned(), problem };
         let (tls, rest) = if let Some(rest) = url.strip_prefix("https://") {
             (true, rest)
@@ -64,6 +67,12 @@ impl Upstream {
         [self.base.as_bytes(), rest].concat()
     }
 
+    /// Host and port.
+    pub(crate) fn endpoint(&self) -> String {
+        let Self { host, port, .. } = self;
+        if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") }
+    }
+
     /// The address that a target is forwarded to, for people.
     pub(crate) fn url(&self, rest: &[u8]) -> String {
         let scheme = if self.tls { "https" } else { "http" };
@@ -89,12 +98,19 @@ pub(crate) struct Claim {
     pub(crate) run: Option<String>,
 }
 
+/// What stood at the beginning of a target, for the recorder alone.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Prefix<'a> {
+    pub(crate) token: Option<String>,
+    pub(crate) claim: Option<Claim>,
+    /// What is left; a problem if the ids are none.
+    rest: Result<&'a [u8], &'static str>,
+    whole: &'a [u8],
+}
+
 /// What a target asks for.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Routed {
-    /// The token that stood in the path.
-    pub(crate) token: Option<String>,
-    pub(crate) claim: Option<Claim>,
     pub(crate) to: Destination,
     /// Path and query without the recorder's own prefixes.
     pub(crate) rest: Vec<u8>,
@@ -135,49 +151,46 @@ impl Routes {
         self.named.iter().chain(&self.default).any(|upstream| upstream.tls)
     }
 
-    /// Take a target apart.
-    pub(crate) fn route(&self, target: &[u8]) -> Routed {
-        let mut rest = target;
-        let mut token = None;
-        if let Some((word, behind)) = behind_word(rest, b"/bbt/") {
-            token = Some(String::from_utf8_lossy(word).into_owned());
-            rest = behind;
+    /// The upstream of that name: one of the run's own, or else a configured one.
+    pub(crate) fn named(&self, name: &str, own: &[Arc<Upstream>]) -> Option<Arc<Upstream>> {
+        own.iter().chain(&self.named).find(|upstream| upstream.name == name).cloned()
+    }
+
+    /// The upstream that gets what was meant for a host that is recorded. If it is that very host, paths are its own from
+    /// the root on.
+    pub(crate) fn in_the_name_of(&self, host: &Intercept, own: &[Arc<Upstream>]) -> Option<Arc<Upstream>> {
+        let upstream = self.named(&host.upstream, own)?;
+        if upstream.base.is_empty() || upstream.endpoint() != host.authority {
+            return Some(upstream);
         }
-        let malformed = |problem, token: Option<String>| Routed {
-            token,
-            claim: None,
-            to: Destination::Malformed(problem),
-            rest: target.to_vec(),
+        Some(Arc::new(Upstream { base: String::new(), ..Upstream::clone(&upstream) }))
+    }
+
+    /// Where a target goes, given the upstreams that its run has of its own.
+    pub(crate) fn route(&self, prefix: &Prefix, own: &[Arc<Upstream>]) -> Routed {
+        let malformed = |problem| Routed { to: Destination::Malformed(problem), rest: prefix.whole.to_vec() };
+        let rest = match prefix.rest {
+            Ok(rest) => rest,
+            Err(problem) => return malformed(problem),
         };
-        let mut claim = None;
-        if rest.starts_with(b"/bb/") {
-            let Some((ids, behind)) = run_prefix(rest) else {
-                return malformed(
-                    "the path begins with /bb/ but not with /bb/<session>/<task>/<run>/",
-                    token,
-                );
-            };
-            claim = Some(ids);
-            rest = behind;
-        }
         if let Some(own) = rest.strip_prefix(b"/_blackbird/") {
             let path = own.split(|&byte| byte == b'?').next().unwrap_or_default();
             let to = Destination::Own(String::from_utf8_lossy(path).into_owned());
-            return Routed { token, claim, to, rest: rest.to_vec() };
+            return Routed { to, rest: rest.to_vec() };
         }
         if !rest.starts_with(b"/") && rest != b"*" {
-            return malformed("the target is neither a path nor *; this is no forward proxy", token);
+            return malformed("the target is neither a path nor *");
         }
-        for upstream in &self.named {
+        for upstream in own.iter().chain(&self.named) {
             let path = rest.get(1..).and_then(|path| path.strip_prefix(upstream.name.as_bytes()));
             match path {
                 Some(behind) if behind.is_empty() || behind[0] == b'?' => {
                     let to = Destination::Upstream(Arc::clone(upstream));
-                    return Routed { token, claim, to, rest: [b"/", behind].concat() };
+                    return Routed { to, rest: [b"/", behind].concat() };
                 }
                 Some(behind) if behind[0] == b'/' => {
                     let to = Destination::Upstream(Arc::clone(upstream));
-                    return Routed { token, claim, to, rest: behind.to_vec() };
+                    return Routed { to, rest: behind.to_vec() };
                 }
                 _ => {}
             }
@@ -186,7 +199,29 @@ impl Routes {
             .default
             .as_ref()
             .map_or(Destination::Nowhere, |upstream| Destination::Upstream(Arc::clone(upstream)));
-        Routed { token, claim, to, rest: rest.to_vec() }
+        Routed { to, rest: rest.to_vec() }
+    }
+}
+
+/// Take the recorder's own words off a target.
+pub(crate) fn prefix(target: &[u8]) -> Prefix<'_> {
+    let mut rest = target;
+    let mut token = None;
+    if let Some((word, behind)) = behind_word(rest, b"/bbt/") {
+        token = Some(String::from_utf8_lossy(word).into_owned());
+        rest = behind;
+    }
+    if !rest.starts_with(b"/bb/") {
+        return Prefix { token, claim: None, rest: Ok(rest), whole: target };
+    }
+    match run_prefix(rest) {
+        Some((claim, rest)) => Prefix { token, claim: Some(claim), rest: Ok(rest), whole: target },
+        None => Prefix {
+            token,
+            claim: None,
+            rest: Err("the path begins with /bb/ but not with /bb/<session>/<task>/<run>/"),
+            whole: target,
+        },
     }
 }
 
@@ -250,8 +285,9 @@ mod tests {
 
     /// The upstream's name, what is forwarded, and the claim as words.
     fn routed(target: &str) -> (String, String, Vec<String>) {
-        let routed = routes().route(target.as_bytes());
-        let claim = routed.claim.unwrap_or_default();
+        let prefix = prefix(target.as_bytes());
+        let routed = routes().route(&prefix, &[]);
+        let claim = prefix.claim.unwrap_or_default();
         let words = [claim.session, claim.task, claim.run].into_iter().flatten().collect();
         match routed.to {
             Destination::Upstream(upstream) => {
@@ -304,9 +340,25 @@ mod tests {
 
     #[test]
     fn a_token_comes_first() {
-        let routed = routes().route(b"/bbt/secret/bb/s/t/r/anthropic/v1");
-        assert_eq!(routed.token.as_deref(), Some("secret"));
-        assert_eq!(routed.rest, b"/v1");
+        let prefix = prefix(b"/bbt/secret/bb/s/t/r/anthropic/v1");
+        assert_eq!(prefix.token.as_deref(), Some("secret"));
+        assert_eq!(routes().route(&prefix, &[]).rest, b"/v1");
+    }
+
+    #[test]
+    fn a_runs_own_upstreams_come_before_and_beside_the_configured_ones() {
+        let own = ["anthropic", "gateway"].map(|name| {
+            Arc::new(Upstream::parse(name, &format!("http://127.0.0.1:7/{name}")).expect("sound"))
+        });
+        let to = |target: &str| match routes().route(&prefix(target.as_bytes()), &own).to {
+            Destination::Upstream(upstream) => upstream.url(b"/v1"),
+            other => format!("{other:?}"),
+        };
+        assert_eq!(to("/anthropic/v1"), "http://127.0.0.1:7/anthropic/v1");
+        assert_eq!(to("/gateway/v1"), "http://127.0.0.1:7/gateway/v1");
+        assert_eq!(to("/local/v1"), "http://[::1]:8080/base/v1");
+        let named = |name| routes().named(name, &own).map(|upstream| upstream.port);
+        assert_eq!((named("anthropic"), named("local"), named("x")), (Some(7), Some(8080), None));
     }
 
     #[test]

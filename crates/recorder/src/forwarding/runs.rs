@@ -1,31 +1,41 @@
 //! Which run a request belongs to: by its prefix, its headers, or the client's own ids.
 
 use std::collections::HashMap;
-use std::sync::RwLock;
+use std::sync::{Arc, RwLock};
 
 use scribe::event::{Attribution, Fields, Identity};
 
-use crate::forwarding::routes::{Claim, is_id};
+use crate::forwarding::routes::{Claim, Upstream, is_id};
 use crate::http::fields;
 
-/// Fields by which clients tell who they are: the field, our name for it, and whether it is the session.
+/// Fields by which clients tell who they are: the field, our name for it, and whether it is the session. Of several that
+/// are, the first counts: opencode sends its own beside the one that its OpenAI dialect has in common with Codex.
 const CLIENT_IDS: [(&[u8], &str, bool); 9] = [
     (b"x-claude-code-session-id", "claude_code_session", true),
     (b"x-claude-code-agent-id", "claude_code_agent", false),
+    (b"x-session-id", "opencode_session", true),
+    (b"x-parent-session-id", "opencode_parent_session", false),
     (b"session-id", "codex_session", true),
     (b"thread-id", "codex_thread", false),
     (b"x-codex-parent-thread-id", "codex_parent_thread", false),
     (b"x-openai-subagent", "codex_subagent", false),
-    (b"x-session-id", "opencode_session", true),
-    (b"x-parent-session-id", "opencode_parent_session", false),
     (b"x-initiator", "initiator", false),
 ];
 
 /// A run that was announced over the control socket.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Run {
     pub(crate) session: String,
     pub(crate) task: String,
+    /// Where its requests go in the place of, or beside, the configured upstreams.
+    pub(crate) upstreams: Vec<Arc<Upstream>>,
+}
+
+/// Who a request belongs to, and the upstreams that come with that.
+#[derive(Debug, Default)]
+pub(crate) struct Owner {
+    pub(crate) identity: Identity,
+    pub(crate) upstreams: Vec<Arc<Upstream>>,
 }
 
 /// The runs that are known.
@@ -52,32 +62,24 @@ impl Runs {
         prefix: Option<Claim>,
         request: &Fields,
         client: &[(&'static str, String)],
-    ) -> Identity {
+    ) -> Owner {
         let Some(claim) = prefix.or_else(|| claim_of(request)) else {
             let session =
                 client.iter().find(|(name, _)| CLIENT_IDS.iter().any(|known| known.2 && known.1 == *name));
             let session = session.map(|(_, id)| id.clone()).filter(|id| is_id(id.as_bytes()));
             let attribution = if session.is_some() { Attribution::Client } else { Attribution::None };
-            return Identity { session, task: None, run: None, attribution };
+            let identity = Identity { session, task: None, run: None, attribution };
+            return Owner { identity, upstreams: Vec::new() };
         };
         let known = claim.run.as_ref().and_then(|run| self.get(run)).filter(|run| {
             claim.session.as_ref().is_none_or(|session| *session == run.session)
                 && claim.task.as_ref().is_none_or(|task| *task == run.task)
         });
-        match known {
-            Some(run) => Identity {
-                session: Some(run.session),
-                task: Some(run.task),
-                run: claim.run,
-                attribution: Attribution::Run,
-            },
-            None => Identity {
-                session: claim.session,
-                task: claim.task,
-                run: claim.run,
-                attribution: Attribution::Claimed,
-            },
-        }
+        let (session, task, attribution, upstreams) = match known {
+            Some(run) => (Some(run.session), Some(run.task), Attribution::Run, run.upstreams),
+            None => (claim.session, claim.task, Attribution::Claimed, Vec::new()),
+        };
+        Owner { identity: Identity { session, task, run: claim.run, attribution }, upstreams }
     }
 }
 
@@ -118,9 +120,9 @@ mod tests {
 
     fn identify(prefix: Option<Claim>, pairs: &[(&str, &str)]) -> (String, Attribution) {
         let runs = Runs::default();
-        runs.register("r1".into(), Run { session: "s1".into(), task: "t1".into() });
+        runs.register("r1".into(), Run { session: "s1".into(), task: "t1".into(), upstreams: vec![] });
         let fields = fields(pairs);
-        let identity = runs.identify(prefix, &fields, &client_ids(&fields));
+        let identity = runs.identify(prefix, &fields, &client_ids(&fields)).identity;
         let words = [identity.session, identity.task, identity.run];
         (words.map(|word| word.unwrap_or_else(|| "-".into())).join(" "), identity.attribution)
     }
@@ -132,6 +134,12 @@ mod tests {
         assert_eq!(identify(None, &headers), ("s2 - -".into(), Attribution::Claimed));
         assert_eq!(identify(None, &headers[1..]), ("s3 - -".into(), Attribution::Client));
         assert_eq!(identify(None, &[]), ("- - -".into(), Attribution::None));
+    }
+
+    #[test]
+    fn of_two_sessions_the_clients_own_counts() {
+        let both = [("session-id", "s1"), ("x-session-id", "ses_2")];
+        assert_eq!(identify(None, &both), ("ses_2 - -".into(), Attribution::Client));
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
 
-use scribe::event::{Cause, Closing, Direction, Failure, Fields, Opening, ResponseHead, Timings};
+use scribe::event::{Cause, Closing, Direction, Failure, Fields, Opening, ResponseHead, Timings, Via};
 
 use crate::metrics::Metrics;
 use crate::recording::intake::{Intake, Item, Piece, Step};
@@ -32,6 +32,8 @@ pub(crate) struct Tape {
     timings: Cell<Timings>,
     /// Bytes and chunks that found no room: of the request, of the response.
     dropped: [Cell<(u64, u64)>; 2],
+    /// Bytes of a tunnel, which are counted alone; nothing if this is none.
+    passed: Option<[Cell<u64>; 2]>,
     ending: RefCell<Ending>,
     /// Steps that go along with the next: one turn at the queue for several.
     waiting: RefCell<Vec<Item>>,
@@ -59,6 +61,7 @@ impl Tape {
             status: Cell::default(),
             timings: Cell::default(),
             dropped: Default::default(),
+            passed: (opening.via == Via::Tunnel).then(Default::default),
             ending: RefCell::default(),
             waiting: RefCell::default(),
             closed: Cell::new(false),
@@ -98,8 +101,11 @@ impl Tape {
     }
 
     /// The head of a response arrived; it is said with what follows it.
-    pub(crate) fn head(&self, head: ResponseHead) {
-        if head.status >= 200 {
+    pub(crate) fn head(&self, mut head: ResponseHead) {
+        if self.passed.is_some() {
+            head = ResponseHead { reason: Vec::new(), fields: Fields::new(), ..head };
+        }
+        if head.status >= 200 || head.status == 101 {
             self.status.set(head.status);
             let at = self.elapsed();
             self.update(|timings| timings.first_byte = Some(at));
@@ -121,12 +127,42 @@ impl Tape {
         self.body(Direction::Response, data, false).await;
     }
 
+    /// Bytes went through a tunnel.
+    pub(crate) fn count_passed(&self, direction: Direction, bytes: usize) {
+        if let Some(passed) = &self.passed {
+            let passed = &passed[usize::from(direction == Direction::Response)];
+            passed.set(passed.get() + bytes as u64);
+        }
+    }
+
+    /// Tell how much passed that nobody looked at.
+    fn tell_passed(&self) {
+        let Some([request, response]) = &self.passed else { return };
+        let metrics = &self.recorder.metrics;
+        let both = [
+            (Direction::Request, request, &metrics.request_bytes),
+            (Direction::Response, response, &metrics.response_bytes),
+        ];
+        for (direction, passed, counter) in both {
+            let bytes = passed.replace(0);
+            counter.fetch_add(bytes, Relaxed);
+            self.hold(Step::Passed { direction, bytes });
+        }
+    }
+
     /// Waits only if nothing may be lost and the disk cannot keep up.
     async fn body(&self, direction: Direction, data: &[u8], last: bool) {
         let (counter, dropped) = match direction {
             Direction::Request => (&self.recorder.metrics.request_bytes, &self.dropped[0]),
             Direction::Response => (&self.recorder.metrics.response_bytes, &self.dropped[1]),
         };
+        if self.passed.is_some() {
+            self.count_passed(direction, data.len());
+            if last {
+                self.push(Step::Sent);
+            }
+            return;
+        }
         counter.fetch_add(data.len() as u64, Relaxed);
         let piece = Piece { exchange: self.exchange, at: trace::clock::monotonic(), direction, data, last };
         let mut waiting = self.waiting.take();
@@ -159,6 +195,9 @@ impl Tape {
 
     /// Bytes of the response were handed on of which nobody can say what is payload among them.
     pub(crate) fn unreadable(&self, bytes: usize) {
+        if self.passed.is_some() {
+            return self.count_passed(Direction::Response, bytes);
+        }
         let step = Step::Dropped {
             cause: Cause::Unreadable,
             direction: Direction::Response,
@@ -172,7 +211,14 @@ impl Tape {
     pub(crate) fn response_complete(&self, trailers: Fields) {
         let mut ending = self.ending.borrow_mut();
         ending.response_complete = true;
-        ending.trailers = trailers;
+        ending.trailers = if self.passed.is_some() { Fields::new() } else { trailers };
+    }
+
+    /// Whether all that each side of a WebSocket had to say was handed on.
+    pub(crate) fn complete(&self, request: bool, response: bool) {
+        let mut ending = self.ending.borrow_mut();
+        ending.request_complete = request;
+        ending.response_complete = response;
     }
 
     pub(crate) fn is_response_complete(&self) -> bool {
@@ -197,6 +243,7 @@ impl Tape {
                 self.push(Step::Dropped { cause: Cause::QueueFull, direction, bytes, chunks });
             }
         }
+        self.tell_passed();
         let at = self.elapsed();
         self.update(|timings| timings.end = Some(at));
         let metrics = &self.recorder.metrics;

@@ -48,6 +48,7 @@ fn reason(status: u16) -> &'static str {
         403 => "Forbidden",
         404 => "Not Found",
         405 => "Method Not Allowed",
+        407 => "Proxy Authentication Required",
         426 => "Upgrade Required",
         431 => "Request Header Fields Too Large",
         501 => "Not Implemented",

@@ -68,12 +68,15 @@ pub(crate) fn length(value: &[u8]) -> Option<u64> {
     std::str::from_utf8(value).ok()?.parse().ok()
 }
 
-/// Append a field line that says of the connection no more than whether it goes on.
+/// Append a field line that says of the connection no more than whether it goes on, and in which protocol if that is
+/// to change.
 ///
 /// Fields that it named are for one hop alone, and so is their naming.
-pub(crate) fn write_connection(out: &mut Vec<u8>, name: &[u8], value: &[u8]) {
+pub(crate) fn write_connection(out: &mut Vec<u8>, name: &[u8], value: &[u8], upgrades: bool) {
+    let options = [b"close".as_slice(), b"keep-alive", b"upgrade"];
+    let options = if upgrades { &options[..] } else { &options[..2] };
     let kept: Vec<&[u8]> = tokens(value)
-        .filter(|token| token.eq_ignore_ascii_case(b"close") || token.eq_ignore_ascii_case(b"keep-alive"))
+        .filter(|token| options.iter().any(|option| token.eq_ignore_ascii_case(option)))
         .collect();
     if kept.len() == tokens(value).count() {
         write(out, name, value);
@@ -132,13 +135,15 @@ mod tests {
 
     #[test]
     fn a_connection_line_keeps_only_its_options() {
-        let line = |value: &str| {
+        let line = |value: &str, upgrades| {
             let mut out = Vec::new();
-            write_connection(&mut out, b"Connection", value.as_bytes());
+            write_connection(&mut out, b"Connection", value.as_bytes(), upgrades);
             String::from_utf8(out).expect("ASCII")
         };
-        assert_eq!(line("Keep-Alive"), "Connection: Keep-Alive\r\n");
-        assert_eq!(line("close, x-hop"), "Connection: close\r\n");
-        assert_eq!(line("upgrade"), "");
+        assert_eq!(line("Keep-Alive", false), "Connection: Keep-Alive\r\n");
+        assert_eq!(line("close, x-hop", false), "Connection: close\r\n");
+        assert_eq!(line("upgrade", false), "");
+        assert_eq!(line("keep-alive, Upgrade", true), "Connection: keep-alive, Upgrade\r\n");
+        assert_eq!(line("x-hop, Upgrade", true), "Connection: Upgrade\r\n");
     }
 }

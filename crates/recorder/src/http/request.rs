@@ -28,6 +28,8 @@ pub(crate) struct Refused(pub(crate) u16, pub(crate) &'static str);
 pub(crate) struct Outgoing<'a> {
     pub(crate) target: &'a [u8],
     pub(crate) host: &'a [u8],
+    /// Whether the upstream is asked to speak WebSocket.
+    pub(crate) upgrades: bool,
 }
 
 impl Request {
@@ -109,10 +111,24 @@ impl Request {
         }
     }
 
+    /// Whether the recorder is asked as a proxy: the target names a host.
+    pub(crate) fn is_for_a_proxy(&self) -> bool {
+        self.method == "CONNECT" || is_absolute(&self.target)
+    }
+
     /// Whether the request asks to go on in another protocol.
     pub(crate) fn upgrades_to(&self, protocol: &[u8]) -> bool {
         fields::first(&self.fields, b"upgrade")
             .is_some_and(|value| fields::tokens(value).any(|token| token.eq_ignore_ascii_case(protocol)))
+    }
+
+    /// Whether the request is one that a WebSocket begins with (RFC 6455, section 4.1).
+    pub(crate) fn is_websocket(&self) -> bool {
+        self.method == "GET"
+            && self.minor >= 1
+            && self.upgrades_to(b"websocket")
+            && self.connection.names(b"upgrade")
+            && matches!(self.body(), Ok(Body::Done))
     }
 
     /// Spell the head for the upstream: the same fields in the same order and case, but for those of one hop, those
@@ -126,8 +142,9 @@ impl Request {
             if name.eq_ignore_ascii_case(b"host") {
                 fields::write(out, name, to.host);
             } else if name.eq_ignore_ascii_case(b"connection") {
-                fields::write_connection(out, name, value);
-            } else if !self.stays_here(name, value) {
+                fields::write_connection(out, name, value, to.upgrades);
+            } else if (to.upgrades && name.eq_ignore_ascii_case(b"upgrade")) || !self.stays_here(name, value)
+            {
                 fields::write(out, name, value);
             }
         }
@@ -146,6 +163,14 @@ impl Request {
                 .iter()
                 .any(|hop| name.eq_ignore_ascii_case(hop))
     }
+}
+
+/// Whether a target is a whole URL.
+fn is_absolute(target: &[u8]) -> bool {
+    let begins = |scheme: &[u8]| {
+        target.get(..scheme.len()).is_some_and(|beginning| beginning.eq_ignore_ascii_case(scheme))
+    };
+    target.first() != Some(&b'/') && (begins(b"http://") || begins(b"https://"))
 }
 
 /// Whether a field is spoken to the recorder itself.
@@ -191,12 +216,38 @@ mod tests {
         )
         .expect("sound");
         let mut out = Vec::new();
-        request.write(&mut out, &Outgoing { target: b"/v1/messages", host: b"api.example" });
+        request.write(&mut out, &Outgoing { target: b"/v1/messages", host: b"api.example", upgrades: false });
         assert_eq!(
             String::from_utf8(out).expect("ASCII"),
             "POST /v1/messages HTTP/1.1\r\nhOsT: api.example\r\nX-Twice: 1\r\nAccept: */*\r\nX-Twice: 2\r\n\
              Connection: keep-alive\r\nTE: trailers\r\nContent-Length: 2\r\n\r\n"
         );
+    }
+
+    #[test]
+    fn a_websocket_is_asked_for_in_the_same_words() {
+        let head = "GET /v1/responses HTTP/1.1\r\nHost: a\r\nConnection: keep-alive, X-Hop, Upgrade\r\nX-Hop: 1\r\n\
+                    UPGRADE: websocket\r\nSec-WebSocket-Key: k\r\nSec-WebSocket-Extensions: permessage-deflate; x=1\r\n\r\n";
+        let request = parse(head).expect("sound");
+        assert!(request.is_websocket());
+        let mut out = Vec::new();
+        request.write(&mut out, &Outgoing { target: b"/v1/responses", host: b"a", upgrades: true });
+        let expected =
+            head.replace("X-Hop: 1\r\n", "").replace("keep-alive, X-Hop, Upgrade", "keep-alive, Upgrade");
+        assert_eq!(String::from_utf8(out).expect("ASCII"), expected);
+    }
+
+    #[test]
+    fn not_every_upgrade_is_a_websocket() {
+        for head in [
+            "POST / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n",
+            "GET / HTTP/1.0\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n",
+            "GET / HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\n\r\n",
+            "GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n",
+            "GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nContent-Length: 1\r\n\r\n",
+        ] {
+            assert!(!parse(head).expect("sound").is_websocket(), "{head}");
+        }
     }
 
     #[test]

@@ -101,7 +101,7 @@ impl Response {
         out.extend_from_slice(&spelled[..line]);
         for (name, value) in &self.head.fields {
             if name.eq_ignore_ascii_case(b"connection") {
-                fields::write_connection(out, name, value);
+                fields::write_connection(out, name, value, false);
             } else if !is_hop(name) {
                 fields::write(out, name, value);
             }

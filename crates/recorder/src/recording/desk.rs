@@ -189,6 +189,9 @@ impl Desk {
                     bytes: *bytes,
                     chunks: *chunks,
                 }),
+                Step::Passed { direction, bytes } => {
+                    Some(What::Passed { direction: *direction, bytes: *bytes })
+                }
                 Step::Body(direction, length) => {
                     let data = &batch.bytes[at..at + length];
                     at += length;

@@ -40,6 +40,7 @@ pub(crate) enum Step {
     Head(Box<ResponseHead>),
     Body(Direction, usize),
     Dropped { cause: Cause, direction: Direction, bytes: u64, chunks: u64 },
+    Passed { direction: Direction, bytes: u64 },
     Close(Box<Closing>),
     Order(Order),
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::{oneshot, watch};
@@ -14,7 +14,7 @@ use trace::Retention;
 use wal::record::Kind;
 
 use crate::files;
-use crate::forwarding::routes::is_id;
+use crate::forwarding::routes::{Upstream, is_id};
 use crate::forwarding::runs::{Run, Runs};
 use crate::log;
 use crate::recording::intake::{Intake, Item, Step};
@@ -163,8 +163,13 @@ impl Desk {
         let session = given_or_new(asked, "session", "sess_")?;
         let task = given_or_new(asked, "task", "task_")?;
         let run = given_or_new(asked, "run", "run_")?;
-        let known = Run { session: session.clone(), task: task.clone() };
-        if self.runs.get(&run).is_some_and(|other| other != known) {
+        let upstreams = upstreams(asked)?;
+        let known = Run { session: session.clone(), task: task.clone(), upstreams: parse_all(&upstreams)? };
+        if self
+            .runs
+            .get(&run)
+            .is_some_and(|other| (other.session, other.task) != (session.clone(), task.clone()))
+        {
             return Err((
                 "taken",
                 format!("the run {run} belongs to another task"),
@@ -173,7 +178,7 @@ impl Desk {
         }
         let data = asked.get("data").cloned().unwrap_or_else(|| json!({}));
         self.state_event("run.start", [Some(&session), Some(&task), Some(&run)], &data).await?;
-        remember(&self.runs_file, &run, &known).map_err(|error| {
+        remember(&self.runs_file, &run, &known, &upstreams).map_err(|error| {
             (
                 "not_kept",
                 format!("the run could not be kept: {error}"),
@@ -313,9 +318,41 @@ fn given_or_new(asked: &Value, key: &str, prefix: &str) -> Result<String, Refusa
     Ok(id(asked, key)?.unwrap_or_else(|| format!("{prefix}{}", ulid::Ulid::new())))
 }
 
+/// The upstreams of a run's own, by name.
+fn upstreams(asked: &Value) -> Result<Map<String, Value>, Refusal> {
+    match asked.get("upstreams") {
+        None | Some(Value::Null) => Ok(Map::new()),
+        Some(Value::Object(known)) => Ok(known.clone()),
+        Some(_) => Err((
+            "bad_value",
+            "upstreams is no object".to_owned(),
+            "give an object of names and URLs, or leave it out",
+        )),
+    }
+}
+
+/// The same, checked like those of the configuration.
+fn parse_all(known: &Map<String, Value>) -> Result<Vec<Arc<Upstream>>, Refusal> {
+    let parse = |(name, url): (&String, &Value)| {
+        let bad = |cause: String| {
+            let remedy = "name it as in a path, and give a URL such as https://host/path";
+            ("bad_value", format!("the upstream {name:?} cannot be used: {cause}"), remedy)
+        };
+        if !is_id(name.as_bytes()) {
+            return Err(bad("this is no name".to_owned()));
+        }
+        let url = url.as_str().ok_or_else(|| bad("its URL is no text".to_owned()))?;
+        Upstream::parse(name, url).map(Arc::new).map_err(|error| bad(error.to_string()))
+    };
+    known.iter().map(parse).collect()
+}
+
 /// Keep a run for the recorder that comes after this one.
-fn remember(path: &Path, id: &str, run: &Run) -> io::Result<()> {
-    let line = json!({"run": id, "session": run.session, "task": run.task});
+fn remember(path: &Path, id: &str, run: &Run, upstreams: &Map<String, Value>) -> io::Result<()> {
+    let mut line = json!({"run": id, "session": run.session, "task": run.task});
+    if !upstreams.is_empty() {
+        line["upstreams"] = Value::Object(upstreams.clone());
+    }
     files::append(path)?.write_all(format!("{line}\n").as_bytes())
 }
 
@@ -332,7 +369,9 @@ pub(crate) fn recall(path: &Path) -> io::Result<Runs> {
         if let (Some(id), Some(session), Some(task)) =
             (text_of(&kept, "run"), text_of(&kept, "session"), text_of(&kept, "task"))
         {
-            runs.register(id, Run { session, task });
+            // What was kept was checked before.
+            let upstreams = upstreams(&kept).and_then(|known| parse_all(&known)).unwrap_or_default();
+            runs.register(id, Run { session, task, upstreams });
         }
     }
     Ok(runs)

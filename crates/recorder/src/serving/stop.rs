@@ -1,6 +1,12 @@
 //! How a recorder ends: first nothing new is begun, later nothing is waited for.
 
+use std::cell::Cell;
+use std::time::{Duration, Instant};
+
 use tokio::sync::watch;
+
+/// How long nothing may pass before whoever holds a connection open for later is not waited for.
+const SILENCE: Duration = Duration::from_secs(1);
 
 /// How far the end has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -24,6 +30,14 @@ impl Stop {
     /// Waits until nothing new is to be begun.
     pub(crate) async fn draining(&mut self) {
         self.reached(Phase::Draining).await;
+    }
+
+    /// Waits until nothing new is to be begun and nothing has passed for a while, given when something last did.
+    pub(crate) async fn silent(&mut self, last: &Cell<Instant>) {
+        self.draining().await;
+        while let Some(left) = SILENCE.checked_sub(last.get().elapsed()) {
+            tokio::time::sleep(left.max(Duration::from_millis(1))).await;
+        }
     }
 
     /// Waits until everything is to end.

@@ -15,7 +15,8 @@ use tokio::sync::watch;
 use tokio::task::{JoinSet, LocalSet};
 use trace::{Keeper, OsDisk, SystemClock};
 
-use crate::config::{Config, ConfigError};
+use crate::authority::{Authority, Hosts};
+use crate::config::{Config, ConfigError, WebSockets};
 use crate::files;
 use crate::forwarding::connection::{self, Shared};
 use crate::forwarding::dial::{Dialer, RootsError};
@@ -135,17 +136,23 @@ pub(crate) fn run(config: &Config, restarts: u64) -> Result<(), WorkerError> {
     let address = listener.local_addr().map_err(while_doing("standard input is no listening socket"))?;
     raise_file_limit();
     let routes = config.routes()?;
-    let dialer =
-        if routes.need_tls() { Dialer::with_roots(config.ca_file.as_deref())? } else { Dialer::plain() };
+    let intercepts = config.intercepts(&routes)?;
+    let dialer = Dialer::new(config.ca_file.clone());
+    if routes.need_tls() {
+        dialer.tls()?;
+    }
     let (stop_sender, stop) = watch::channel(Phase::Running);
     let backstage = Backstage::open(config, address.to_string(), stop_sender.clone(), restarts)?;
     let shared = Arc::new(Shared {
         routes,
+        authority: Arc::new(Authority::new(config.ca_folder(), Hosts::new(intercepts.tls_hosts()))),
+        intercepts,
         guard: Guard::new(config.token.clone(), &config.allowed_hosts, &config.allowed_origins),
         runs: Arc::clone(&backstage.desk.runs),
         recorder: backstage.recorder.clone(),
         dialer,
         facts: Arc::clone(&backstage.desk.facts),
+        websockets: config.websocket == WebSockets::Relay,
     });
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let threads = config.threads.unwrap_or(cores.min(MOST_THREADS)).max(1);

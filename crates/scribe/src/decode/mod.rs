@@ -5,9 +5,7 @@ mod budget;
 mod deflate;
 mod zstandard;
 
-pub(crate) use budget::Budget;
-
-use budget::Share;
+pub(crate) use budget::{Budget, Share};
 
 /// What a decoder makes at a time: a small input that swells to gigabytes never does so in memory.
 const PIECE: usize = 64 << 10;
@@ -143,6 +141,11 @@ impl Decoding {
     pub(crate) fn new(limit: usize) -> Self {
         let pieces = (0..MOST_CODINGS).map(|_| vec![0; PIECE].into_boxed_slice()).collect();
         Self { budget: Budget::new(limit), pieces }
+    }
+
+    /// Room for one piece of what is decoded.
+    pub(crate) fn piece(&mut self) -> &mut [u8] {
+        &mut self.pieces[0]
     }
 }
 

@@ -14,5 +14,8 @@ mod modes;
 mod play;
 mod records;
 mod secrets;
+mod sockets;
 mod speed;
+mod speller;
+mod tunnels;
 mod unfinished;

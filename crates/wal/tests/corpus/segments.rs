@@ -28,6 +28,7 @@ fn intact() -> Vec<Named> {
         ("plain", plain().bytes),
         ("empty", Draft::first().bytes),
         ("kinds", kinds()),
+        ("messages", messages()),
         ("resent", resent()),
         ("unknown-type", unknown_type()),
         ("unknown-version", unknown_version()),
@@ -65,6 +66,34 @@ fn kinds() -> Vec<u8> {
         .checkpoint("interval", "")
         .add(Kind::ResponseBody, 0, request(2), "after the end")
         .checkpoint("rotation", "");
+    draft.bytes
+}
+
+/// A WebSocket: messages whole and in pieces, text and binary, both ways at once, one that broke off.
+fn messages() -> Vec<u8> {
+    use flags::{BINARY, CONTINUES, DECODED, FROM_CLIENT, REDACTED};
+    let switched = r#"{"status":101,"reason":"Switching Protocols","version":"HTTP/1.1","headers":[["Upgrade","websocket"],["Sec-WebSocket-Extensions","permessage-deflate"]]}"#;
+    let gap = r#"{"reason":"undecodable","direction":"response","bytes":40,"records":1}"#;
+    let end = r#"{"request":{"wire":90,"decoded":61,"stored":61,"encoding":"permessage-deflate","hmac":null,"complete":true,"redactions":{"github_token":1}},"response":{"wire":120,"decoded":47,"stored":47,"encoding":"permessage-deflate","hmac":null,"complete":true,"redactions":{},"trailers":[]},"timings":{"connected":210,"request_sent":400,"first_byte":900,"end":812345},"kept":{},"websocket":{"client":{"messages":3,"pings":0,"pongs":1,"close":{"code":1000,"reason":"done"}},"server":{"messages":3,"pings":1,"pongs":0,"close":{"code":1000,"reason":""}}}}"#;
+    let socket = request(1);
+    let mut draft = Draft::first();
+    draft
+        .add(Kind::RequestStart, 0, socket, request_start(0))
+        .add(Kind::ResponseStart, 0, socket, switched)
+        .add(Kind::WsFrame, FROM_CLIENT | DECODED | REDACTED, socket, r#"{"key":"[redacted:github_token]"}"#)
+        .add(Kind::WsFrame, DECODED | CONTINUES, socket, r#"{"type":"#)
+        .add(Kind::WsFrame, FROM_CLIENT | BINARY | CONTINUES, socket, [0x00, 0xFF])
+        .add(Kind::WsFrame, DECODED, socket, r#""answer"}"#)
+        .add(Kind::WsFrame, FROM_CLIENT | BINARY, socket, [0xFE])
+        .add(Kind::WsFrame, 0, socket, "")
+        .add(Kind::WsFrame, CONTINUES, socket, "never to be read whole: ")
+        .add(Kind::Gap, 0, socket, gap)
+        .add(Kind::WsFrame, 0, socket, "")
+        .add(Kind::WsFrame, FROM_CLIENT | CONTINUES, socket, "")
+        .add(Kind::WsFrame, FROM_CLIENT, socket, "bye")
+        .add(Kind::WsFrame, BINARY | CONTINUES, socket, "broke off")
+        .add(Kind::ResponseEnd, 0, socket, end)
+        .checkpoint("stop", "");
     draft.bytes
 }
 

@@ -80,7 +80,7 @@ fn time() -> impl Strategy<Value = u64> {
 /// A type that is known or not, of a request out of three or of none, not always one after the other.
 fn record(longest: usize) -> impl Strategy<Value = (u64, Owned)> {
     let kind = prop_oneof![8 => 1..=13_u8, 1 => any::<u8>()];
-    let flags = prop_oneof![8 => 0..16_u16, 1 => any::<u16>()];
+    let flags = prop_oneof![8 => 0..64_u16, 1 => any::<u16>()];
     let step = prop_oneof![8 => Just(1), 1 => 1..1_u64 << 40];
     let payload = prop_oneof![
         8 => prop::collection::vec(any::<u8>(), 0..60),

@@ -29,19 +29,21 @@ def reply(ask: Ask) -> Reply:
     """What the model answers."""
     if ask.path.endswith("/count_tokens"):
         return whole({"input_tokens": count_tokens(ask.body.get("messages"))})
-    message = _message(ask, next_turn(_prompt(ask.body), ask.ids, ask.folder))
+    message = _message(ask, next_turn(prompt(ask.body), ask.ids, ask.folder))
     if not ask.body.get("stream"):
         return whole(message)
     events = tuple(sse(event, event["type"]) for event in _events(message))
     return Reply(SSE, events, streamed=True, failure=sse(error(529, "scripted error in the stream"), "error"))
 
 
-def _prompt(body: Any) -> Prompt:
+def prompt(body: Any) -> Prompt:
+    """What a request offers and brings."""
     contents = [message.get("content") for message in body.get("messages", ())]
     blocks = [block for content in contents if isinstance(content, list) for block in content]
     return Prompt(
         tools=tuple(Tool(tool["name"], tool.get("input_schema", {})) for tool in body.get("tools") or ()),
         results=tuple(flat_text(block.get("content")) for block in blocks if block.get("type") == "tool_result"),
+        text=flat_text([body.get("system"), body.get("messages")]),
     )
 
 

@@ -21,7 +21,7 @@ def error(status: int, message: str) -> dict[str, Any]:
 
 def reply(ask: Ask) -> Reply:
     """What the model answers."""
-    completion = _completion(ask, next_turn(_prompt(ask.body), ask.ids, ask.folder))
+    completion = _completion(ask, next_turn(prompt(ask.body), ask.ids, ask.folder))
     if not ask.body.get("stream"):
         return whole(completion)
     usage = bool((ask.body.get("stream_options") or {}).get("include_usage"))
@@ -30,12 +30,14 @@ def reply(ask: Ask) -> Reply:
     return Reply(SSE, (*events, sse("[DONE]")), streamed=True, failure=failure)
 
 
-def _prompt(body: Any) -> Prompt:
+def prompt(body: Any) -> Prompt:
+    """What a request offers and brings."""
     functions = [tool["function"] for tool in body.get("tools") or () if "function" in tool]
     results = [message for message in body.get("messages", ()) if message.get("role") == "tool"]
     return Prompt(
         tools=tuple(Tool(function["name"], function.get("parameters", {})) for function in functions),
         results=tuple(flat_text(message.get("content")) for message in results),
+        text=flat_text([body.get("messages")]),
     )
 
 

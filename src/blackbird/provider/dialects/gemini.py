@@ -24,7 +24,7 @@ def reply(ask: Ask) -> Reply:
     """What the model answers."""
     if ask.path.endswith(":countTokens"):
         return whole({"totalTokens": count_tokens(ask.body.get("contents"))})
-    chunks = _chunks(ask, next_turn(_prompt(ask.body), ask.ids, ask.folder))
+    chunks = _chunks(ask, next_turn(prompt(ask.body), ask.ids, ask.folder))
     if ask.path.endswith(":generateContent"):
         parts = [part for chunk in chunks for part in chunk["candidates"][0]["content"]["parts"]]
         candidate = {**chunks[-1]["candidates"][0], "content": {"role": "model", "parts": parts}}
@@ -36,7 +36,8 @@ def reply(ask: Ask) -> Reply:
     return Reply(JSON, (*array, b"]"), streamed=True, failure=b",\r\n" + compact(failure) + b"]")
 
 
-def _prompt(body: Any) -> Prompt:
+def prompt(body: Any) -> Prompt:
+    """What a request offers and brings."""
     parts = [part for content in body.get("contents", ()) for part in content.get("parts", ())]
     functions = [entry for tool in body.get("tools") or () for entry in tool.get("functionDeclarations", ())]
     return Prompt(
@@ -47,6 +48,8 @@ def _prompt(body: Any) -> Prompt:
         results=tuple(
             flat_text(part["functionResponse"].get("response")) for part in parts if "functionResponse" in part
         ),
+        text=flat_text([body.get("systemInstruction"), body.get("contents")]),
+        schema=(body.get("generationConfig") or {}).get("responseJsonSchema") or {},
     )
 
 

@@ -21,7 +21,7 @@ def error(_status: int, message: str) -> dict[str, Any]:
 
 def reply(ask: Ask) -> Reply:
     """What the model answers; unlike elsewhere, a stream unless it is declined."""
-    turn = next_turn(_prompt(ask.body), ask.ids, ask.folder)
+    turn = next_turn(prompt(ask.body), ask.ids, ask.folder)
     chat = ask.path.endswith("/api/chat")
     if not ask.body.get("stream", True):
         said = _spoken(turn.text, turn) if chat else {"response": turn.text}
@@ -34,12 +34,14 @@ def reply(ask: Ask) -> Reply:
     return Reply(NDJSON, tuple(compact(line) + b"\n" for line in lines), streamed=True, failure=failure)
 
 
-def _prompt(body: Any) -> Prompt:
+def prompt(body: Any) -> Prompt:
+    """What a request offers and brings."""
     functions = [tool["function"] for tool in body.get("tools") or ()]
     results = [message for message in body.get("messages", ()) if message.get("role") == "tool"]
     return Prompt(
         tools=tuple(Tool(function["name"], function.get("parameters") or {}) for function in functions),
         results=tuple(flat_text(message.get("content")) for message in results),
+        text=flat_text([body.get("messages")]),
     )
 
 

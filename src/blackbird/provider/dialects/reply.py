@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from blackbird.provider.script import Ids
+from blackbird.provider.script import Ids, Prompt
 
 JSON = "application/json"
 SSE = "text/event-stream; charset=utf-8"
@@ -40,6 +40,9 @@ class Dialect(Protocol):
 
     def matches(self, path: str) -> bool:
         """Whether a path belongs to it, by its end."""
+
+    def prompt(self, body: Any) -> Prompt:
+        """What a request offers and brings."""
 
     def reply(self, ask: Ask) -> Reply:
         """What the model answers."""

@@ -1,19 +1,22 @@
-"""OpenAI Responses, as JSON or as server-sent events."""
+"""OpenAI Responses: as JSON, as server-sent events, or as messages of a WebSocket."""
 
 import itertools
 from collections.abc import Iterator
 from typing import Any
 
 from blackbird.provider.dialects.reply import CREATED, SSE, Ask, Reply, compact, sse, whole
-from blackbird.provider.script import Prompt, Turn, count_tokens, flat_text, next_turn, pieces
-from blackbird.provider.tools import Tool
+from blackbird.provider.script import Call, Prompt, Turn, count_tokens, flat_text, next_turn, pieces
+from blackbird.provider.tools import SCRIPT, Tool
 
 #: What an item lacks when a stream first names it.
 _HOLLOW: dict[str, dict[str, Any]] = {
     "reasoning": {"summary": []},
     "message": {"content": []},
     "function_call": {"arguments": ""},
+    "custom_tool_call": {"input": ""},
 }
+#: The tool of Codex that takes JavaScript, which in turn calls its other tools.
+_SCRIPTED = "exec"
 
 
 def matches(path: str) -> bool:
@@ -29,28 +32,50 @@ def error(status: int, message: str) -> dict[str, Any]:
 
 def reply(ask: Ask) -> Reply:
     """What the model answers."""
-    response = _response(ask, next_turn(_prompt(ask.body), ask.ids, ask.folder))
     if not ask.body.get("stream"):
-        return whole(response)
-    events = tuple(
-        sse({"type": kind, "sequence_number": number, **rest}, kind)
-        for number, (kind, rest) in enumerate(_events(response))
-    )
-    failure = {"type": "error", "code": "server_error", "message": "scripted error in the stream", "param": None}
-    return Reply(SSE, events, streamed=True, failure=sse({**failure, "sequence_number": len(events)}, "error"))
+        return whole(_answer(ask))
+    streamed = tuple(sse(event, event["type"]) for event in events(ask))
+    broken = failure("scripted error in the stream", len(streamed))
+    return Reply(SSE, streamed, streamed=True, failure=sse(broken, "error"))
 
 
-def _prompt(body: Any) -> Prompt:
+def events(ask: Ask) -> list[dict[str, Any]]:
+    """The same answer event by event."""
+    return _numbered(_events(_answer(ask)))
+
+
+def warm_up(ask: Ask) -> list[dict[str, Any]]:
+    """The events for a request that wants no answer yet."""
+    return _numbered(_events({**_answer(ask), "output": []}))
+
+
+def failure(message: str, number: int) -> dict[str, Any]:
+    """The event that tells of an error."""
+    kind = {"type": "error", "code": "server_error", "message": message, "param": None}
+    return {**kind, "sequence_number": number}
+
+
+def _numbered(told: Iterator[tuple[str, dict[str, Any]]]) -> list[dict[str, Any]]:
+    return [{"type": kind, "sequence_number": number, **rest} for number, (kind, rest) in enumerate(told)]
+
+
+def _answer(ask: Ask) -> dict[str, Any]:
+    return _response(ask, next_turn(prompt(ask.body), ask.ids, ask.folder))
+
+
+def prompt(body: Any) -> Prompt:
+    """What a request offers and brings; some clients offer their tools in an item of the input."""
     items = body.get("input") or []
     items = [] if isinstance(items, str) else items
-    grouped = [
-        tool.get("tools", ()) if tool.get("type") == "namespace" else (tool,) for tool in body.get("tools") or ()
-    ]
-    tools = [tool for tool in itertools.chain.from_iterable(grouped) if tool.get("type") == "function"]
+    added = [item.get("tools") or () for item in items if item.get("type") == "additional_tools"]
+    offered = itertools.chain(body.get("tools") or (), *added)
+    grouped = [tool.get("tools", ()) if tool.get("type") == "namespace" else (tool,) for tool in offered]
+    tools = [tool for tool in itertools.chain.from_iterable(grouped) if tool.get("type") in ("function", "custom")]
     results = [item for item in items if str(item.get("type", "")).endswith("_output")]
     return Prompt(
-        tools=tuple(Tool(tool["name"], tool.get("parameters") or {}) for tool in tools),
+        tools=tuple(Tool(tool["name"], tool.get("parameters") or {}, tool["name"] == _SCRIPTED) for tool in tools),
         results=tuple(flat_text(item.get("output")) for item in results),
+        text=flat_text([body.get("instructions"), body.get("input")]),
     )
 
 
@@ -62,18 +87,15 @@ def _output(ask: Ask, turn: Turn) -> list[dict[str, Any]]:
     content = [{"type": "output_text", "text": turn.text, "annotations": [], "logprobs": []}]
     message = {"type": "message", "id": ask.ids.new("msg"), "role": "assistant", "status": "completed"}
     output.append({**message, "content": content})
-    output += [
-        {
-            "type": "function_call",
-            "id": ask.ids.new("fc"),
-            "call_id": call.id,
-            "status": "completed",
-            "name": call.name,
-            "arguments": compact(call.arguments).decode(),
-        }
-        for call in turn.calls
-    ]
-    return output
+    return [*output, *(_call(ask, call) for call in turn.calls)]
+
+
+def _call(ask: Ask, call: Call) -> dict[str, Any]:
+    known = {"call_id": call.id, "status": "completed", "name": call.name}
+    if SCRIPT in call.arguments:
+        return {"type": "custom_tool_call", "id": ask.ids.new("ctc"), **known, "input": call.arguments[SCRIPT]}
+    arguments = compact(call.arguments).decode()
+    return {"type": "function_call", "id": ask.ids.new("fc"), **known, "arguments": arguments}
 
 
 def _response(ask: Ask, turn: Turn) -> dict[str, Any]:
@@ -126,6 +148,11 @@ def _item_events(place: dict[str, Any], item: dict[str, Any]) -> Iterator[tuple[
             yield "response.function_call_arguments.delta", {**place, "delta": piece}
         done = {"arguments": item["arguments"], "name": item["name"]}
         yield "response.function_call_arguments.done", {**place, **done}
+        return
+    if item["type"] == "custom_tool_call":
+        for piece in pieces(item["input"]):
+            yield "response.custom_tool_call_input.delta", {**place, "delta": piece}
+        yield "response.custom_tool_call_input.done", {**place, "input": item["input"]}
         return
     if item["type"] == "message":
         part, stem, frame = item["content"][0], "response.output_text", "response.content_part"

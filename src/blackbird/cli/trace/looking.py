@@ -23,9 +23,9 @@ from blackbird.trace.verify.verifier import Verifier
 from blackbox.disk import create_file, write_error
 from blackbox.errors import UsageError
 from blackbox.terminal import output
+from blackbox.terminal.codes import EXIT_INTEGRITY
 from blackbox.terminal.inputs import STDIN
 
-EXIT_INTEGRITY = 4
 _MARKS = {Severity.ERROR: "✗", Severity.WARNING: "!"}
 
 

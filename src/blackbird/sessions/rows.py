@@ -1,0 +1,239 @@
+"""Which sessions there are: one row each, and one for what nobody can be named for. Keeps counts, not records."""
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from blackbird.exchange import payloads
+from blackbird.sessions.links import Links, Sender, sender_of
+from blackbird.sessions.tally import Tally
+from blackbird.trace import ids
+from blackbird.trace.records import Kind, Record, read_object
+
+REGISTERED = "run"
+CLAIMED = "claimed"
+CLIENT = "client"
+NONE = "none"
+#: Statements about what is kept, which say nothing of what a session did.
+_KEEPING = ("pin", "unpin")
+
+
+class Filing(NamedTuple):
+    """Where a request belongs: the recorder's word on how it knows, and the session."""
+
+    attribution: str
+    session: str | None
+
+
+UNATTRIBUTED = Filing(NONE, None)
+
+
+def file_under(fields: dict[str, Any], links: Links) -> Filing:
+    """The row of a `request.start`. Ids that nobody registered never share a row with those of a registered run."""
+    attribution, session = payloads.text(fields, "attribution"), payloads.text(fields, "session")
+    if attribution in (REGISTERED, CLAIMED):
+        return Filing(attribution, session)
+    if attribution == CLIENT and links.session is not None:
+        return Filing(CLIENT, links.session)
+    return UNATTRIBUTED
+
+
+class Row:
+    """What is known of a session; times are nanoseconds since 1970."""
+
+    def __init__(self, filing: Filing) -> None:
+        self.filing = filing
+        #: This filing and those of sub-agents' own sessions below it.
+        self.filings = {filing}
+        self.began: int | None = None
+        self.last: int | None = None
+        self.goal: str | None = None
+        self.tasks: dict[str, None] = {}
+        self.runs: dict[str, None] = {}
+        self.natives: dict[str, None] = {}
+        self.tally = Tally()
+        self.stated: dict[str, None] = {}
+        self.seen: dict[str, None] = {}
+
+    @property
+    def agents(self) -> list[str]:
+        """The clients: as runs state them, else as requests name themselves."""
+        return list(self.stated or self.seen)
+
+    def touch(self, wall: int) -> None:
+        """Something happened."""
+        self.began = wall if self.began is None else min(self.began, wall)
+        self.last = wall if self.last is None else max(self.last, wall)
+
+    def note(self, fields: dict[str, Any]) -> None:
+        """Take the names of a request or a statement."""
+        for names, key in ((self.tasks, "task"), (self.runs, "run")):
+            name = payloads.text(fields, key)
+            if name is not None:
+                names.setdefault(name)
+
+    def begin(self, request: bytes, fields: dict[str, Any], sender: Sender) -> None:
+        """A request of it starts."""
+        self.note(fields)
+        links = sender.links
+        if sender.agent is not None:
+            self.seen.setdefault(sender.agent.name)
+        self.natives.update(dict.fromkeys(name for name in (links.session, links.thread) if name is not None))
+        self.tally.begin(request, fields)
+
+    def state(self, fields: dict[str, Any]) -> None:
+        """What a harness states of it."""
+        self.note(fields)
+        data = payloads.inner(fields, "data")
+        client = payloads.text(data, "client") or payloads.text(data, "program")
+        if fields.get("event") == "run.start" and client is not None:
+            self.stated.setdefault(client)
+        if fields.get("event") == "goal":
+            self.goal = payloads.text(data, "text") or self.goal
+
+    def add(self, other: "Row") -> None:
+        """Take a sub-agent's own session in."""
+        self.filings |= other.filings
+        for wall in (other.began, other.last):
+            if wall is not None:
+                self.touch(wall)
+        for mine, theirs in (
+            (self.tasks, other.tasks),
+            (self.runs, other.runs),
+            (self.natives, other.natives),
+            (self.stated, other.stated),
+            (self.seen, other.seen),
+        ):
+            mine.update(theirs)
+        self.tally.add(other.tally)
+
+
+class Rows:
+    """The rows of a trace, record by record."""
+
+    def __init__(self) -> None:
+        self._rows: dict[Filing, Row] = {}
+        self._owners: dict[bytes, Row] = {}
+        self._parents: dict[Filing, Filing] = {}
+        self._sessions: dict[str, str] = {}
+
+    def take(self, record: Record, wall: int) -> None:
+        """Count a record, in the order of the trace."""
+        if record.request == ids.ZERO:
+            self._hear(record, wall)
+            return
+        row = self._owners.get(record.request)
+        if row is None:
+            row = self._begin(record)
+        elif record.kind != Kind.REQUEST_START:
+            row.tally.take(record)
+        row.touch(wall)
+
+    def weigh(self, record: Record) -> None:
+        """Count a piece of a body, which says no more than its length."""
+        row = self._owners.get(record.request)
+        if row is not None:
+            row.tally.weigh(record)
+
+    def hear(self, record: Record) -> None:
+        """Take what was stated before the time that is asked about: names and goals, but it is no activity."""
+        self._hear(record, None)
+
+    def rows(self) -> list[Row]:
+        """All of them, newest first. A sub-agent's own session is in the row of the one that it belongs to."""
+        folded: dict[Filing, Row] = {}
+        for filing, row in self._rows.items():
+            root = self._root(filing)
+            folded.setdefault(root, Row(root)).add(row)
+            folded[root].goal = folded[root].goal or row.goal
+        happened = [row for row in folded.values() if row.last is not None]
+        return sorted(happened, key=lambda row: (row.last or 0, row.filing.session or ""), reverse=True)
+
+    def has(self, request: bytes) -> bool:
+        """Whether a request was counted."""
+        return request in self._owners
+
+    def requests(self, row: Row) -> list[bytes]:
+        """The requests of a row."""
+        return [request for request, owner in self._owners.items() if owner.filing in row.filings]
+
+    def _begin(self, record: Record) -> Row:
+        fields = (read_object(record) or {}) if record.kind == Kind.REQUEST_START else {}
+        sender = sender_of(fields)
+        links = sender.links
+        filing = file_under(fields, links)
+        row = self._owners[record.request] = self._row(filing)
+        row.begin(record.request, fields, sender)
+        if record.kind != Kind.REQUEST_START:
+            row.tally.take(record)
+        if filing.attribution == CLIENT and links.parent_session is not None:
+            self._parents.setdefault(filing, Filing(CLIENT, links.parent_session))
+        return row
+
+    def _hear(self, record: Record, wall: int | None) -> None:
+        if record.kind != Kind.HARNESS_EVENT:
+            return
+        fields = read_object(record) or {}
+        session, run = payloads.text(fields, "session"), payloads.text(fields, "run")
+        if fields.get("event") in _KEEPING:
+            return
+        if session is not None and run is not None:
+            self._sessions.setdefault(run, session)
+        session = session or self._sessions.get(run or "")
+        if session is not None:
+            row = self._row(Filing(REGISTERED, session))
+            row.state(fields)
+            if wall is not None:
+                row.touch(wall)
+
+    def _row(self, filing: Filing) -> Row:
+        return self._rows.setdefault(filing, Row(filing))
+
+    def _root(self, filing: Filing) -> Filing:
+        """The session at the top; if they name each other in a circle, the first of them by name."""
+        passed = [filing]
+        while (parent := self._parents.get(passed[-1])) is not None:
+            if parent in passed:
+                return min(passed[passed.index(parent) :], key=lambda known: known.session or "")
+            passed.append(parent)
+        return passed[-1]
+
+
+def find(rows: Iterable[Row], text: str) -> list[Row]:
+    """The rows that an id names, whole or by its start.
+
+    A session's id goes before a run's, and that before a client's own.
+    """
+    known = sorted(rows, key=lambda row: _TRUST.index(row.filing.attribution))
+    for names in (_sessions, _runs, _natives):
+        found = [row for row in known if text in names(row)]
+        if found:
+            return found[:1]
+    for names in (_sessions, _runs, _natives):
+        found = [row for row in known if any(name.startswith(text) for name in names(row))]
+        if found:
+            return found[:1] if len({row.filing.session for row in found}) == 1 else found
+    return []
+
+
+_TRUST = (REGISTERED, CLIENT, CLAIMED, NONE)
+#: What the row of unattributed traffic is called where a session is asked for.
+UNATTRIBUTED_NAME = "unattributed"
+
+
+def names_of(row: Row) -> list[str]:
+    """All ids by which a row can be asked for."""
+    return [*_sessions(row), *_runs(row), *_natives(row)]
+
+
+def _sessions(row: Row) -> list[str]:
+    if row.filing == UNATTRIBUTED:
+        return [UNATTRIBUTED_NAME]
+    return [filing.session for filing in row.filings if filing.session is not None]
+
+
+def _runs(row: Row) -> list[str]:
+    return list(row.runs)
+
+
+def _natives(row: Row) -> list[str]:
+    return list(row.natives)

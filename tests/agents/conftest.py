@@ -1,0 +1,8 @@
+"""Real clients are not for `make test`: their tests are collected in the world that `make test-clients` makes."""
+
+import os
+
+from tests.agents.harness.cases import INSIDE
+
+if INSIDE not in os.environ:
+    collect_ignore_glob = ["test_flights.py", "test_faults.py"]

@@ -1,0 +1,68 @@
+"""The last lines of a run."""
+
+from typing import Any
+
+import pytest
+
+from blackbird.launch import telling
+
+TOLD: dict[str, Any] = {
+    "session": "s",
+    "task": "t",
+    "run": "r",
+    "duration_ms": 14_230,
+    "calls": 6,
+    "active": 0,
+    "failed": {},
+    "request_bytes": 422_500,
+    "response_bytes": 18_700,
+    "masked": {},
+    "tunnels": 0,
+    "trace": "/home/trace",
+    "problem": None,
+}
+RECORDED = ["recorded   session s, task t, run r", "           in /home/trace", "next       blackbird session show s"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "headline"),
+    [
+        ({}, "6 calls, 412.6 KiB up, 18.3 KiB down, 14.2 s"),
+        ({"calls": 1}, "1 call, 412.6 KiB up, 18.3 KiB down, 14.2 s"),
+        (
+            {"failed": {"529": 2, "429": 1, "upstream_closed": 1}},
+            "6 calls (4 failed: 429, 2 x 529, upstream_closed), 412.6 KiB up, 18.3 KiB down, 14.2 s",
+        ),
+        ({"active": 2}, "6 calls, 2 not ended, 412.6 KiB up, 18.3 KiB down, 14.2 s"),
+        ({"duration_ms": 3_725_000}, "6 calls, 412.6 KiB up, 18.3 KiB down, 1 h 2 min"),
+    ],
+)
+def test_what_passed_is_in_the_headline(changes: dict[str, Any], headline: str) -> None:
+    assert telling.farewell({**TOLD, **changes}) == ("✓", headline, RECORDED)
+
+
+def test_masked_secrets_and_tunnels_have_lines() -> None:
+    masked = {"masked": {"openai_key": 1, "aws_access_key_id": 2}, "tunnels": 3}
+    assert telling.farewell({**TOLD, **masked})[2] == [
+        "masked     2 x aws_access_key_id, openai_key",
+        "tunnelled  3 connections to other hosts, unseen",
+        *RECORDED,
+    ]
+
+
+def test_no_call_is_told_plainly() -> None:
+    mark, headline, below = telling.farewell({**TOLD, "calls": 0, "tunnels": 1})
+    assert (mark, headline) == (
+        "!",
+        "No call of this run was seen in 14.2 s; blackbird doctor looks for the reason",
+    )
+    assert below == ["tunnelled  1 connection to other hosts, unseen"]
+
+
+def test_what_could_not_be_counted_is_not_called_nothing() -> None:
+    mark, headline, below = telling.farewell({**TOLD, "calls": 0, "problem": "the disk is gone"})
+    assert (mark, headline, below) == ("!", "What passed could not be counted: the disk is gone", RECORDED)
+
+
+def test_text_cannot_steer_the_terminal() -> None:
+    assert telling.printable("a\x1b[2Jb\n") == "a�[2Jb�"
