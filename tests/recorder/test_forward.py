@@ -1,8 +1,10 @@
 """The recorder as a proxy: hosts that are recorded are spoken to in their name."""
 
+import contextlib
 import os
 import queue
 import signal
+import ssl
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -284,6 +286,41 @@ def test_an_upstream_under_tls_behind_a_recorded_host_under_tls(start: Start, tm
         assert [head.target for head in seen] == [b"/base/v1/models", b"/base/v1/models"]
         urls = [exchange.start["url"] for exchange in recorder.exchanges(2)]
         assert urls == [f"https://{host}/base/v1/models"] * 2
+
+
+@pytest.mark.requirement("PROXY-02")
+@pytest.mark.parametrize("said", [True, False], ids=["close_notify", "nothing"])
+def test_an_end_of_tls_reaches_the_client_with_or_without_a_word_as_it_came(
+    start: Start, tmp_path: Path, said: bool
+) -> None:
+    made = certificate(tmp_path)
+
+    def cut(peer: Peer) -> None:
+        peer.request()
+        peer.send(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf")
+        if said:
+            assert isinstance(peer.connection, ssl.SSLSocket)
+            with contextlib.suppress(OSError):
+                peer.connection.unwrap()
+
+    with Upstream(over_tls(made, cut)) as upstream:
+        recorder = start(
+            upstreams={"up": f"https://localhost:{upstream.port}"}, intercept={HOST: "up"}, ca_file=str(made)
+        )
+        plain = tunnel(recorder, HOST).connection
+        context = trusting(recorder.home / "ca" / "ca.pem")
+        name = HOST.rpartition(":")[0]
+        with context.wrap_socket(plain, server_hostname=name, suppress_ragged_eofs=False) as client:
+            client.sendall(get("/v1/messages"))
+            received = b""
+            while not received.endswith(b"half"):
+                received += client.recv(4096)
+            if said:
+                assert client.recv(4096) == b""
+            else:
+                with pytest.raises(ssl.SSLEOFError):
+                    client.recv(4096)
+        assert recorder.only().error["code"] == "upstream_cut"
 
 
 @pytest.mark.requirement("PROXY-02", "PROXY-17")

@@ -13,6 +13,7 @@ from blackbird.launch import flight, telling
 from blackbird.launch.child import NotStarted, end_like
 from blackbird.launch.flight import Order
 from blackbox.errors import BlackboxError, UsageError
+from blackbox.terminal.output import printable
 
 _ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _UPSTREAM = re.compile(r"([a-z0-9][a-z0-9-]{0,63})=(https?://\S+)")
@@ -106,7 +107,7 @@ def _check_id(option: str, text: str | None) -> str | None:
     if text is None or (_ID.fullmatch(text) and text not in (".", "..")):
         return text
     raise UsageError(
-        f"{option}: `{telling.printable(text)}` is no id",
+        f"{option}: `{printable(text)}` is no id",
         "use 1 to 64 letters, digits and . _ - (and not dots alone)",
     )
 
@@ -117,7 +118,7 @@ def _upstreams(words: list[str]) -> dict[str, str]:
         match = _UPSTREAM.fullmatch(word)
         if match is None:
             raise UsageError(
-                f"--upstream: `{telling.printable(word)}` is not NAME=URL",
+                f"--upstream: `{printable(word)}` is not NAME=URL",
                 "write it as in --upstream anthropic=https://gateway.example/claude",
             )
         found[match[1]] = match[2].rstrip("/")

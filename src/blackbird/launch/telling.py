@@ -12,6 +12,7 @@ from blackbird.agents.plan import Plan, Route
 from blackbird.agents.table import Client
 from blackbird.config.units import round_duration, round_size
 from blackbox.errors import BlackboxError
+from blackbox.terminal.output import printable
 
 _MINUTE = 60
 _COLOURS = {"✓": "32", "✗": "31", "!": "33"}
@@ -48,11 +49,6 @@ def show_plan(client: Client, plan: Plan, route: Route, *, as_json: bool) -> Non
         sys.stdout.write(msgspec.json.encode(dry_object(client, plan, route)).decode() + "\n")
     else:
         sys.stdout.write("".join(f"{printable(line)}\n" for line in dry_lines(client, plan, route)))
-
-
-def printable(text: str) -> str:
-    """Text that cannot steer the terminal."""
-    return "".join(each if each.isprintable() else "\N{REPLACEMENT CHARACTER}" for each in text)
 
 
 def _coloured(mark: str) -> str:

@@ -94,9 +94,13 @@ class Watch:
                 self._note_failure(record.request, read_object(record) or {})
 
     def _note_failure(self, request: bytes, fields: dict[str, Any]) -> None:
-        """A call that was broken off after an answer that says so failed once, with what broke it."""
+        """A call that was broken off after an answer that says so failed once, with what broke it.
+
+        A client that has read enough of such an answer broke nothing: SDKs leave so before they try again.
+        """
         status, code = fields.get("status"), fields.get("code")
         if isinstance(code, str):
-            self.failed[request] = code
+            if fields.get("where") != "client" or request not in self.failed:
+                self.failed[request] = code
         elif isinstance(status, int) and status >= _FAILED_STATUS:
             self.failed[request] = str(status)

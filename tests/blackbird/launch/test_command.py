@@ -15,7 +15,7 @@ def test_a_dry_run_starts_nothing(alone: Cockpit) -> None:
     done = alone.run("--dry-run", "--session", "harbour", "--", "touch", "started")
     assert (done.returncode, done.stderr) == (0, b"")
     assert done.stdout.decode().splitlines() == [
-        "mode       reverse: the SDKs of the providers read these variables, and send the same with them as without",
+        "mode       reverse: SDKs read these variables; an agent that changes its ways with a base URL is recorded as it is with --forward",
         "client     a program that is not in the table",
         "session    harbour",
         "task       task_…",

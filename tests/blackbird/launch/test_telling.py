@@ -62,7 +62,3 @@ def test_no_call_is_told_plainly() -> None:
 def test_what_could_not_be_counted_is_not_called_nothing() -> None:
     mark, headline, below = telling.farewell({**TOLD, "calls": 0, "problem": "the disk is gone"})
     assert (mark, headline, below) == ("!", "What passed could not be counted: the disk is gone", RECORDED)
-
-
-def test_text_cannot_steer_the_terminal() -> None:
-    assert telling.printable("a\x1b[2Jb\n") == "a�[2Jb�"

@@ -49,6 +49,8 @@ pub(crate) struct Shared {
 pub(super) enum Next {
     GoOn,
     Close,
+    /// Close without a word of TLS, if that is spoken.
+    Tear,
     Reset,
     /// It goes on as one to a host that is recorded.
     Intercept(Inside),
@@ -103,6 +105,7 @@ impl Connection<'_> {
             match next {
                 Next::GoOn => {}
                 Next::Close => return self.linger().await,
+                Next::Tear => return self.tear().await,
                 Next::Reset => return self.reset(),
                 Next::Intercept(inside) => match self.enter(inside).await {
                     Some(connection) => self = connection,
@@ -243,6 +246,7 @@ impl Connection<'_> {
             | End::Cut
             | End::Unreadable(_)
             | End::ClientGone(_) => Next::Close,
+            End::Torn => Next::Tear,
             End::Reset(_) | End::BadRequest(_) => Next::Reset,
         }
     }
@@ -355,9 +359,21 @@ impl Connection<'_> {
     /// End the connection so that the last bytes arrive: a socket closed with bytes unread would take them back.
     pub(super) async fn linger(mut self) {
         self.link = None;
-        if self.writer.shutdown().await.is_err() {
-            return;
+        if self.writer.shutdown().await.is_ok() {
+            self.drain().await;
         }
+    }
+
+    /// The same, if the upstream's TLS ended without a word: so does the client's.
+    async fn tear(mut self) {
+        self.link = None;
+        if self.writer.tear().is_ok() {
+            self.drain().await;
+        }
+    }
+
+    /// Let the client go on sending into the void for a while.
+    async fn drain(&mut self) {
         let drain = async {
             loop {
                 self.inbox.clear();

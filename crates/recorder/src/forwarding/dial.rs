@@ -1,6 +1,7 @@
 //! Connections to upstreams: plain or TLS, one for each connection of a client.
 
 use std::io;
+use std::net::Shutdown;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -133,6 +134,14 @@ impl Writer {
         match self {
             Self::Plain(writer) => writer.shutdown().await,
             Self::Tls(writer, _) => writer.shutdown().await,
+        }
+    }
+
+    /// Say at the level of the socket alone that nothing more comes: to TLS, that is an end without a word.
+    pub(crate) fn tear(&self) -> io::Result<()> {
+        match self {
+            Self::Plain(writer) => SockRef::from(writer.as_ref()).shutdown(Shutdown::Write),
+            Self::Tls(_, socket) => SockRef::from(socket).shutdown(Shutdown::Write),
         }
     }
 

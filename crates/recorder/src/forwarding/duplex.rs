@@ -83,9 +83,7 @@ pub(super) fn hang_up(over: &Over, link: Link) -> Next {
     match over {
         Over::Closed(_) | Over::Silent => Next::Close,
         // Under TLS, that is an end without a word.
-        Over::Broke(Direction::Response, error) if error.kind() == io::ErrorKind::UnexpectedEof => {
-            Next::Close
-        }
+        Over::Broke(_, error) if error.kind() == io::ErrorKind::UnexpectedEof => Next::Tear,
         Over::Broke(Direction::Response, _) => Next::Reset,
         Over::Broke(Direction::Request, _) => {
             if let Err(error) = link.writer.break_off() {

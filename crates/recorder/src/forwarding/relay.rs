@@ -33,6 +33,8 @@ pub(crate) enum End {
     BadRequest(BadChunk),
     /// The upstream closed its connection in the middle.
     Cut,
+    /// The same under TLS, without a word of it.
+    Torn,
     /// The upstream broke its connection off.
     Reset(io::Error),
     /// What the upstream sent is no HTTP, and was passed on as it was.
@@ -51,7 +53,7 @@ impl End {
                 ("client", "client_reset", format!("the client's connection broke: {error}"))
             }
             Self::BadRequest(BadChunk(problem)) => ("client", "bad_request", (*problem).to_owned()),
-            Self::Cut => {
+            Self::Cut | Self::Torn => {
                 ("upstream", "upstream_cut", "the upstream closed its connection before the end".to_owned())
             }
             Self::Reset(error) => {
@@ -346,7 +348,7 @@ impl Exchange<'_> {
 
 /// A TLS connection that ends without a word was cut; any other error broke it.
 fn broken(error: io::Error) -> End {
-    if error.kind() == io::ErrorKind::UnexpectedEof { End::Cut } else { End::Reset(error) }
+    if error.kind() == io::ErrorKind::UnexpectedEof { End::Torn } else { End::Reset(error) }
 }
 
 /// The payload among bytes that passed, gathered only if it lies in several places.

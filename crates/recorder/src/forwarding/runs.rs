@@ -9,7 +9,7 @@ use crate::forwarding::routes::{Claim, Upstream, is_id};
 use crate::http::fields;
 
 /// Fields by which clients tell who they are: the field, our name for it, and whether it is the session. Of several that
-/// are, the first counts: opencode sends its own beside the one that its OpenAI dialect has in common with Codex.
+/// are, the first counts: opencode sends its own beside the one that its dialect of `OpenAI` has in common with Codex.
 const CLIENT_IDS: [(&[u8], &str, bool); 9] = [
     (b"x-claude-code-session-id", "claude_code_session", true),
     (b"x-claude-code-agent-id", "claude_code_agent", false),

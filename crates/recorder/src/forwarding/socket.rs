@@ -122,8 +122,16 @@ impl Connection<'_> {
         let [client_ended, server_ended] = ended.map(Cell::into_inner);
         tape.complete(client || (client_ended && server), server || (server_ended && client));
         let next = hang_up(&over, link);
-        tape.close(watch.failure(over));
+        tape.close(watch.failure(cause(over, server_ended)));
         next
+    }
+}
+
+/// Whose end it was: a client that leaves after the upstream has, as it likes, was not the first.
+fn cause(over: Over, server_ended: bool) -> Over {
+    match over {
+        Over::Broke(Direction::Request, _) if server_ended => Over::Closed(Direction::Response),
+        over => over,
     }
 }
 
@@ -166,5 +174,13 @@ mod tests {
         assert_eq!(code(&client, Over::Broke(Direction::Request, reset())), None);
         assert_eq!(code(&client, Over::Broke(Direction::Response, reset())), Some("upstream_reset"));
         assert_eq!(code(&client, Over::Broke(Direction::Response, cut())), None);
+    }
+
+    #[test]
+    fn a_client_that_breaks_off_after_the_upstream_ended_is_not_the_cause() {
+        let broke = || Over::Broke(Direction::Request, io::ErrorKind::ConnectionReset.into());
+        assert!(matches!(cause(broke(), true), Over::Closed(Direction::Response)));
+        assert!(matches!(cause(broke(), false), Over::Broke(Direction::Request, _)));
+        assert!(matches!(cause(Over::Closed(Direction::Request), true), Over::Closed(Direction::Request)));
     }
 }
