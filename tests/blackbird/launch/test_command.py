@@ -15,7 +15,7 @@ def test_a_dry_run_starts_nothing(alone: Cockpit) -> None:
     done = alone.run("--dry-run", "--session", "harbour", "--", "touch", "started")
     assert (done.returncode, done.stderr) == (0, b"")
     assert done.stdout.decode().splitlines() == [
-        "mode       reverse: SDKs read these variables; an agent that changes its ways with a base URL is recorded as it is with --forward",
+        "mode       reverse: SDKs read these variables; --forward is for those that change their ways with them",
         "client     a program that is not in the table",
         "session    harbour",
         "task       task_…",
