@@ -1,14 +1,17 @@
 """What a provider does wrong reaches a client as without a recorder, which keeps each attempt as far as it went."""
 
+import functools
 from collections import Counter
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from blackbird.launch.watch import Watch
 from blackbird.provider import Fault, Manner, Provider
 from blackbird.provider.script import FIXED
-from tests.blackbird.stand_ins.airfield import CLAUDE, CODEX, GEMINI, OPENCODE, Airfield, Client, requests
+from tests.blackbird.stand_ins.airfield import CLAUDE, CODEX, GEMINI, OPENCODE, Airfield, Client, Flight, requests
 from tests.recorder.trace_view import Exchange
 
 #: With a gap between events, so that those before a fault have arrived when it comes.
@@ -20,6 +23,8 @@ RESET = Manner(fault=Fault.RESET, gap=GAP)
 SILENT = Manner(fault=Fault.RESET_BEFORE_HEAD)
 CLOSED = Manner(fault=Fault.CLOSE, gap=GAP)
 
+USUAL_MANNER = Manner()
+
 
 @dataclass(frozen=True)
 class Case:
@@ -28,7 +33,7 @@ class Case:
     client: Client
     steps: dict[int, Manner]
     failed: dict[str, int]
-    manner: Manner = Manner()
+    manner: Manner = USUAL_MANNER
     exit_code: int = 0
 
 
@@ -36,9 +41,7 @@ USUAL = {1: BUSY, 2: BROKEN, 3: Manner(status=529, retry_after=0), 4: CUT, 5: RE
 COUNTED = {"429": 1, "500": 1, "529": 1, "upstream_cut": 1, "upstream_reset": 1}
 CASES = {
     "claude": Case(CLAUDE, USUAL, COUNTED),
-    "codex": Case(
-        CODEX, {1: BUSY, 2: CUT, 3: CLOSED, 4: RESET}, {"upstream_cut": 1, "upstream_reset": 1}
-    ),
+    "codex": Case(CODEX, {1: BUSY, 2: CUT, 3: CLOSED, 4: RESET}, {"upstream_cut": 1, "upstream_reset": 1}),
     "codex_http": Case(CODEX, USUAL, COUNTED | {"426": 2}, Manner(upgrade=False)),
     "opencode": Case(OPENCODE, USUAL, COUNTED),
     "gemini": Case(
@@ -56,12 +59,19 @@ def attempts(exchanges: list[Exchange]) -> Counter[Any]:
     return Counter((each.head["status"] if each.heads else None, each.response, bool(each.error)) for each in found)
 
 
+@functools.cache
+def alone(airfield: Airfield, name: str) -> Flight:
+    """A case without a recorder; one flight serves all comparisons."""
+    case = CASES[name]
+    with Provider(manner=case.manner, steps=case.steps) as provider:
+        return airfield.direct(case.client, provider)
+
+
 @pytest.mark.parametrize("way", ["--reverse", "--forward"])
 @pytest.mark.parametrize("name", CASES)
 def test_faults_reach_the_client_and_its_retry_the_provider(airfield: Airfield, name: str, way: str) -> None:
     case = CASES[name]
-    with Provider(manner=case.manner, steps=case.steps) as provider:
-        direct = airfield.direct(case.client, provider)
+    direct = alone(airfield, name)
     with Provider(manner=case.manner, steps=case.steps) as provider:
         through = airfield.through(case.client, provider, way)
     assert (direct.exit_code, FIXED in direct.repaired) == (case.exit_code, True), direct.stderr
@@ -76,3 +86,20 @@ def test_faults_reach_the_client_and_its_retry_the_provider(airfield: Airfield, 
     assert attempts(found) == Counter(
         (entry["status"], entry["body"].encode("latin-1"), bool(entry["trouble"])) for entry in answered
     )
+
+
+@pytest.mark.parametrize(
+    ("status", "ended", "told"),
+    [
+        (529, {"where": "client", "code": "client_disconnected"}, "529"),
+        (529, {"where": "upstream", "code": "upstream_cut"}, "upstream_cut"),
+        (200, {"where": "client", "code": "client_reset"}, "client_reset"),
+    ],
+)
+def test_a_client_that_leaves_a_refusal_unread_broke_nothing(
+    tmp_path: Path, status: int, ended: dict[str, str], told: str
+) -> None:
+    watch = Watch(tmp_path, 1)
+    watch._note_failure(b"request", {"status": status})
+    watch._note_failure(b"request", ended)
+    assert watch.failed == {b"request": told}

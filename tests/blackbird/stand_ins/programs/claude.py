@@ -1,4 +1,4 @@
-"""A stand-in for Claude Code: Messages with a beta query, ids in fields and metadata, a sub-agent, a count of tokens."""
+"""A stand-in for Claude Code: Messages, ids in fields and metadata, a sub-agent, a count of tokens."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""A stand-in for Codex: Responses, over a WebSocket if the provider agrees and else by HTTP, and a sub-agent's thread."""
+"""A stand-in for Codex: Responses, over a WebSocket or else by HTTP, and a sub-agent with a thread of its own."""
 
 import json
 import os

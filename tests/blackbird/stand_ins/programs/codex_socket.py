@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from blackbird.provider.websocket import frames, packing
 from blackbird.provider.websocket.frames import Frame, Opcode
-from tests.blackbird.stand_ins.programs.wire import Seen, note, way_to
+from tests.blackbird.stand_ins.programs.wire import Seen, kind_of, note, way_to
 
 
 class Socket:
@@ -30,8 +30,8 @@ class Socket:
         seen = Seen(101)
         try:
             event = self._events(seen)
-        except (EOFError, ConnectionError) as error:
-            seen.trouble = type(error).__name__
+        except (EOFError, OSError) as error:
+            seen.trouble = kind_of(error)
             self.is_open = False
             event = {}
         note(what, seen)
@@ -42,7 +42,7 @@ class Socket:
         while True:
             message = next(self._messages)
             if message.opcode is Opcode.CLOSE:
-                raise ConnectionAbortedError(frames.close_code(message.payload))
+                raise EOFError(frames.close_code(message.payload))
             event: dict[str, Any] = json.loads(self._packing.unpack(message.payload))
             seen.body += json.dumps(event).encode() + b"\n"
             if event["type"] in ("response.completed", "error"):

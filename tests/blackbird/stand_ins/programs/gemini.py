@@ -1,4 +1,4 @@
-"""A stand-in for Gemini CLI: streamed content by a key in a field, no id of a session anywhere, no second try at a cut."""
+"""A stand-in for Gemini CLI: streamed content, no id of a session anywhere, no second try after a cut."""
 
 import json
 import os

@@ -81,9 +81,7 @@ def _turn(seen: Seen) -> Turn:
             calls.append({key: value for key, value in piece.items() if key != "index"})
         else:
             calls[piece["index"]]["function"]["arguments"] += piece["function"]["arguments"]
-    found = [
-        Call(call["id"], call["function"]["name"], json.loads(call["function"]["arguments"])) for call in calls
-    ]
+    found = [Call(call["id"], call["function"]["name"], json.loads(call["function"]["arguments"])) for call in calls]
     return Turn("".join(delta.get("content") or "" for delta in deltas), found, calls)
 
 

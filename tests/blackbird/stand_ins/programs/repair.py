@@ -71,7 +71,8 @@ def use(arguments: Mapping[str, Any]) -> str:
 
 
 def _run(command: str) -> str:
+    """What a command says, but for how long it took and in which folder."""
     words = re.sub("^python3 ", f"{sys.executable} -B ", command)
     done = subprocess.run(["sh", "-c", words], capture_output=True, text=True, timeout=60, check=False)
-    said = re.sub(r"in \d+\.\d+s", "in 0.000s", done.stdout + done.stderr)
+    said = re.sub(r"in \d+\.\d+s", "in 0.000s", done.stdout + done.stderr).replace(str(Path.cwd()), ".")
     return f"exit code {done.returncode}\n{said}"

@@ -8,7 +8,6 @@ import anthropic
 import ollama
 import openai
 from google import genai
-from google.genai import types
 
 from blackbird.demo.workshop import Workshop
 from tests.blackbird.stand_ins.programs.repair import PROMPT, Call, Turn, schema, work
@@ -65,10 +64,7 @@ class Gemini:
     def __init__(self) -> None:
         self._client = genai.Client()
         self._contents: list[Any] = [{"role": "user", "parts": [{"text": PROMPT}]}]
-        declared = [
-            types.FunctionDeclaration(name=name, parameters_json_schema=schema(*names))
-            for name, names in _TOOLS.items()
-        ]
+        declared = [{"name": name, "parameters": schema(*names)} for name, names in _TOOLS.items()]
         self._config: Any = {"tools": [{"function_declarations": declared}]}
 
     def ask(self, number: int) -> Turn:

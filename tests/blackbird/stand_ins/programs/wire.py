@@ -25,7 +25,7 @@ _LONGEST_WAIT = 0.05
 
 @dataclass
 class Seen:
-    """An answer as the client got it; `trouble` is the kind of error that ended it, if one did."""
+    """An answer as the client got it; `trouble` is how it ended before its time, if it did."""
 
     status: int | None = None
     fields: list[tuple[str, str]] = field(default_factory=list)
@@ -41,13 +41,26 @@ class Seen:
         return [json.loads(line) for line in lines if line != b"[DONE]"]
 
 
+class _Frank(ssl.SSLContext):
+    """Does not call a connection that was broken off ended in good order."""
+
+    def wrap_socket(self, *arguments: Any, **options: Any) -> ssl.SSLSocket:
+        return super().wrap_socket(*arguments, **{**options, "suppress_ragged_eofs": False})
+
+
+def kind_of(error: Exception) -> str:
+    """How a connection ended before its time. Under TLS some versions of Python call a reset a missing end."""
+    is_reset = isinstance(error, ssl.SSLEOFError | ConnectionResetError)
+    return "reset" if is_reset and not isinstance(error, http.client.RemoteDisconnected) else "cut"
+
+
 def way_to(url: SplitResult, trust: str) -> http.client.HTTPConnection:
     """A connection that leads to a URL; `trust` is the one variable for certificates that this client reads."""
     if url.scheme == "http":
         return http.client.HTTPConnection(url.hostname or "", url.port, timeout=_SECONDS)
     if "HTTPS_PROXY" not in os.environ:
         raise SystemExit(f"{url.hostname} cannot be reached: no base URL and no proxy")
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context = _Frank(ssl.PROTOCOL_TLS_CLIENT)
     context.load_verify_locations(os.environ[trust])
     proxy = urlsplit(os.environ["HTTPS_PROXY"])
     connection = http.client.HTTPSConnection(proxy.hostname or "", proxy.port, timeout=_SECONDS, context=context)
@@ -70,7 +83,7 @@ class Line:
             self._send(path, fields, body)
             self._receive(seen)
         except (http.client.HTTPException, OSError) as error:
-            seen.trouble = type(error).__name__
+            seen.trouble = kind_of(error)
             self.connection.close()
         note(what, seen)
         return seen
