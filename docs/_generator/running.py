@@ -18,6 +18,7 @@ import typer.main
 
 from _generator.places import PARTS, ROOT
 from blackbird.cli import app as blackbird_app
+from blackbird.cli import commands as blackbird_commands
 from blackbox.cli import app as blackbox_app
 from blackbox.redaction.config import load_redactor
 
@@ -33,7 +34,7 @@ ENVIRONMENT = {
 TRACE = PARTS / "blackbird" / "trace"
 PROGRAMS: dict[str, tuple[typer.Typer, Callable[[], None]]] = {
     "blackbox": (blackbox_app.app, blackbox_app.main),
-    "blackbird": (blackbird_app.build(), blackbird_app.main),
+    "blackbird": (blackbird_commands.build(), blackbird_app.main),
 }
 
 _SHOWN_FILE = re.compile(r"^```[a-z]+ ([\w./-]+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)

@@ -6,6 +6,7 @@ import pytest
 
 from blackbird.provider import Received
 from tests.agents.harness import likeness
+from tests.recorder.trace_view import Exchange
 
 UUID = "0f8fad5b-d9cb-469f-a165-70867728950e"
 
@@ -75,3 +76,10 @@ def test_call_that_is_missing_is_told() -> None:
 def test_other_services_are_no_calls_of_the_model() -> None:
     head = b"POST /api/event_logging/v2/batch HTTP/1.1\r\nHost: api.anthropic.com\r\n\r\n"
     assert likeness.model_calls([Received(1, head, body=b"{}")]) == {}
+
+
+def test_connection_that_carried_no_request_is_none_of_the_recorded() -> None:
+    asked = {"method": "POST", "url": "https://api.anthropic.com/v1/messages", "via": "forward"}
+    given_up = {"method": "CONNECT", "url": None, "via": "forward"}
+    found = likeness.recorded([Exchange(b"1", start=asked), Exchange(b"2", start=given_up)])
+    assert found == {"POST api.anthropic.com/v1/messages": 1}

@@ -47,6 +47,19 @@ def test_faults_count_only_if_both_ways_passed() -> None:
     assert cells == ["retried", "not tried", "**differs** [1]", "given up"]
 
 
+def test_fault_that_is_tried_in_one_way_counts_by_that_way() -> None:
+    retried = {"passed": True, "retried": True, "unexpected": {}}
+    results = {"pi/forward/429": retried, "pi/reverse/cut": retried}
+    results |= {"pi/forward/reset": {**retried, "retried": False}}
+    assert row("pi", report.table(results))[5:] == ["retried", "not tried", "not tried", "given up"]
+
+
+def test_ways_of_faults_are_as_the_page_says() -> None:
+    both = [case.title for case in cases().values() if len(case.faults) == 2]
+    assert both == ["Claude Code", "Codex, WebSocket", "Codex, HTTP", "Gemini CLI", "opencode"]
+    assert all(len(case.faults) == 1 for case in cases().values() if case.title not in both)
+
+
 def test_page_keeps_its_text() -> None:
     page = "Before.\n<!-- begin: results -->\nold\n<!-- end: results -->\nAfter.\n"
     made = report.page(page, {})

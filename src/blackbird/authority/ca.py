@@ -7,11 +7,9 @@ from pathlib import Path
 
 import msgspec
 
-from blackbird.config import render
-from blackbird.config.resolve import Config
 from blackbird.errors import RecorderFailed
 from blackbird.home import Home
-from blackbird.recorder import control, process
+from blackbird.recorder import control, program
 from blackbox.disk import write_error
 from blackbox.errors import ReadError
 
@@ -57,16 +55,20 @@ def key_path(home: Home) -> Path:
     return folder(home) / "ca.key"
 
 
-def ensure(home: Home, config: Config, *, renew: bool = False) -> Authority:
+def ensure(home: Home, *, renew: bool = False) -> Authority:
     """The CA for the hosts that are recorded: made, or issued again, if need be; with `renew`, with a new key.
 
     A recorder that runs has its configuration in place, and that is the one that counts.
     """
     if control.status(home) is None:
-        render.write(config, home)
+        # Imported here: an agent that waits for its CA has a recorder that runs.
+        from blackbird.config import render  # noqa: PLC0415
+        from blackbird.config.load import load  # noqa: PLC0415
+
+        render.write(load(home), home)
     words: list[str | Path] = ["ca", "--config", home.recorder_json]
     words += ["--renew"] if renew else []
-    told = process.run_once("ca", words, "blackbird recorder-path says which program that is")
+    told = program.run_once("ca", words, "blackbird recorder-path says which program that is")
     try:
         made = msgspec.convert(told, Authority, dec_hook=_to_path)
     except msgspec.ValidationError as error:

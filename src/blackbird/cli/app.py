@@ -1,92 +1,16 @@
-"""The entry point: the commands, each loaded when it is asked for."""
+"""The entry point: `run` goes straight to its agent if its words are plain, all else by way of the commands."""
 
 import importlib
-import os
 import sys
-from typing import Annotated, Any
-
-import typer
-
-from blackbird.cli.unknown import Commands
-from blackbird.errors import NotFound
-from blackbox.terminal import output
-from blackbox.terminal import program as terminal
-
-EXIT_MISSING = 1
-
-_EPILOG = (
-    "Exit codes: 0 done, 1 nothing was found or no recorder runs, 2 wrong usage or configuration, 3 the recorder or "
-    "a file would not, 4 the trace is not what was written. run has those of its agent."
-)
-#: Where each command is, or each group of them, in the order in which help names them. Only the one that is asked for
-#: is loaded: whoever types `run` waits for an agent. What a command's module calls OPTIONS is for typer.
-COMMANDS = {
-    "run": "blackbird.launch.command:run",
-    "up": "blackbird.cli.running:up",
-    "down": "blackbird.cli.running:down",
-    "status": "blackbird.cli.status:command",
-    "doctor": "blackbird.cli.machine.doctor:command",
-    "env": "blackbird.cli.environment:command",
-    "tail": "blackbird.cli.following:tail",
-    "sessions": "blackbird.cli.following:sessions",
-    "session": "blackbird.cli.session:app",
-    "requests": "blackbird.cli.reading:requests",
-    "show": "blackbird.cli.reading:show",
-    "trace": "blackbird.cli.trace.group:app",
-    "config": "blackbird.cli.settings:app",
-    "ca": "blackbird.cli.machine.ca:app",
-    "demo": "blackbird.demo.command:demo",
-    "completion": "blackbird.cli.machine.completion:completion",
-    "uninstall": "blackbird.cli.machine.uninstall:uninstall",
-    "recorder-path": "blackbird.cli.running:recorder_path",
-}
-
-
-def build(word: str | None = None) -> typer.Typer:
-    """The command line: with the command that a word names, or with all of them if it names none."""
-    app = typer.Typer(
-        name="blackbird",
-        cls=Commands,
-        help="Record what agents really sent and received, and look at it.",
-        epilog=_EPILOG,
-        add_completion=False,  # `blackbird completion` prints the script, and edits no file of a shell
-        rich_markup_mode=None,
-        context_settings={"help_option_names": ["-h", "--help"]},
-        pretty_exceptions_enable=False,  # they print local variables, and those may hold secrets
-    )
-    app.callback(invoke_without_command=True)(overview)
-    for name in [word] if word in COMMANDS else COMMANDS:
-        place, _, attribute = COMMANDS[name].partition(":")
-        module = importlib.import_module(place)
-        found: Any = getattr(module, attribute)
-        if isinstance(found, typer.Typer):
-            app.add_typer(found, name=name)
-        else:
-            app.command(name, **getattr(module, "OPTIONS", {}))(found)
-    return app
-
-
-def _version(asked: bool) -> None:
-    if asked:
-        metadata = importlib.import_module("importlib.metadata")
-        output.stdout().print(f"blackbird {metadata.version('blackbird')}")
-        raise typer.Exit
-
-
-def overview(
-    context: typer.Context,
-    _version_asked: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
-    ] = False,
-) -> None:
-    """Without a command: what the recorder is doing, and what to type next."""
-    if context.invoked_subcommand is None:
-        importlib.import_module("blackbird.cli.overview").show()
 
 
 def main() -> None:
     """Run the command; the entry point of the console script."""
-    word = next(iter(sys.argv[1:]), None)
-    if "_BLACKBIRD_COMPLETE" in os.environ:
-        importlib.import_module("blackbird.cli.machine.completion").prepare()
-    terminal.run(build(word), {NotFound: EXIT_MISSING})
+    if sys.argv[1:2] == ["run"]:
+        from blackbird.launch import orders, quick  # noqa: PLC0415 - no other command needs them
+
+        words = quick.read(sys.argv[2:])
+        if words is not None:
+            sys.exit(orders.perform(words))
+    # What reads arguments takes longer to load than an agent should have to wait.
+    importlib.import_module("blackbird.cli.commands").main()

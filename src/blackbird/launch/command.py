@@ -1,23 +1,12 @@
 """`blackbird run`: start an agent so that every model call is recorded, and nothing else changes."""
 
-import os
-import re
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand
 
-from blackbird import home as homes
-from blackbird.agents.table import Mode
-from blackbird.launch import flight, telling
-from blackbird.launch.child import NotStarted, end_like
-from blackbird.launch.flight import Order
-from blackbox.errors import BlackboxError, UsageError
-from blackbox.terminal.output import printable
-
-_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
-_UPSTREAM = re.compile(r"([a-z0-9][a-z0-9-]{0,63})=(https?://\S+)")
-EXIT_OWN = 125
+from blackbird.launch import orders, telling
+from blackbox.errors import UsageError
 
 
 class RunCommand(TyperCommand):
@@ -30,7 +19,7 @@ class RunCommand(TyperCommand):
         except typer.TyperException as error:
             told = UsageError(error.format_message(), "blackbird run --help shows how it is used")
             telling.say_error(told, as_json=False)
-            raise typer.Exit(EXIT_OWN) from error
+            raise typer.Exit(orders.EXIT_OWN) from error
 
 
 #: Options end where the command begins: what follows is the child's, unread.
@@ -73,53 +62,17 @@ def run(  # noqa: PLR0913, PLR0917 - one argument an option
 
       blackbird run --dry-run -- gemini
     """
-    try:
-        order = Order(
-            command=command,
-            session=_check_id("--session", session if session is not None else os.environ.get("BLACKBIRD_SESSION")),
-            task=_check_id("--task", task),
-            describe=describe,
-            goal=goal,
-            upstreams=_upstreams(upstream or []),
-            mode=_mode(forward=forward, reverse=reverse),
-            quiet=quiet,
-            as_json=as_json,
-        )
-        home = homes.find()
-        if dry_run:
-            telling.show_plan(*flight.rehearse(home, order, os.environ), as_json=as_json)
-            return
-        ended = flight.fly(home, order, os.environ)
-    except BlackboxError as error:
-        telling.say_error(error, as_json=as_json)
-        raise typer.Exit(error.exit_code if isinstance(error, NotStarted) else EXIT_OWN) from error
-    end_like(ended)
-
-
-def _mode(*, forward: bool, reverse: bool) -> Mode | None:
-    if forward and reverse:
-        raise UsageError("--forward and --reverse exclude each other", "choose one, or none of them")
-    return "forward" if forward else "reverse" if reverse else None
-
-
-def _check_id(option: str, text: str | None) -> str | None:
-    """An id that a user gave, if one was: it becomes part of a path, where `.` and `..` mean something else."""
-    if text is None or (_ID.fullmatch(text) and text not in (".", "..")):
-        return text
-    raise UsageError(
-        f"{option}: `{printable(text)}` is no id",
-        "use 1 to 64 letters, digits and . _ - (and not dots alone)",
+    words = orders.Words(
+        command,
+        session=session,
+        task=task,
+        describe=describe,
+        goal=goal,
+        upstream=upstream or [],
+        forward=forward,
+        reverse=reverse,
+        dry_run=dry_run,
+        quiet=quiet,
+        as_json=as_json,
     )
-
-
-def _upstreams(words: list[str]) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for word in words:
-        match = _UPSTREAM.fullmatch(word)
-        if match is None:
-            raise UsageError(
-                f"--upstream: `{printable(word)}` is not NAME=URL",
-                "write it as in --upstream anthropic=https://gateway.example/claude",
-            )
-        found[match[1]] = match[2].rstrip("/")
-    return found
+    raise typer.Exit(orders.perform(words))

@@ -240,9 +240,8 @@ class _Kept(msgspec.Struct):
 
 def _bundle(home: Home, environ: Mapping[str, str]) -> str:
     from blackbird.authority import bundle, ca  # noqa: PLC0415 - only forward mode needs them
-    from blackbird.config.load import load  # noqa: PLC0415
 
-    ca.ensure(home, load(home))
+    ca.ensure(home)
     return str(bundle.bundle(home, environ))
 
 

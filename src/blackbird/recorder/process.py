@@ -9,7 +9,6 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Any, NamedTuple, NoReturn
 
@@ -17,7 +16,7 @@ import msgspec
 
 from blackbird.config import render
 from blackbird.config.resolve import Config
-from blackbird.errors import RecorderDown, RecorderFailed, RecorderRefused
+from blackbird.errors import RecorderDown, RecorderFailed
 from blackbird.home import Home
 from blackbird.recorder import control, program
 from blackbox.disk import create_file, make_folder, reopen_file, write_error
@@ -121,31 +120,7 @@ def maintain(home: Home, config: Config, op: dict[str, Any]) -> dict[str, Any]:
     render.write(config, home)
     arguments = msgspec.json.encode({key: value for key, value in op.items() if key != "op"})
     remedy = "nothing was changed if the trace is in use; try again when it is not"
-    return run_once(op["op"], ["maintain", "--config", home.recorder_json, op["op"], arguments], remedy)
-
-
-def run_once(name: str, words: Sequence[str | bytes | Path], remedy: str) -> dict[str, Any]:
-    """What the program answers when it is to do one thing and end; `remedy` is for when it does not say."""
-    done = subprocess.run(  # noqa: S603 - our own program by its full path
-        [program.find(), *words],
-        capture_output=True,
-        stdin=subprocess.DEVNULL,
-        check=False,
-    )
-    said = done.stderr.decode(errors="replace").strip()[-_SAID:]
-    try:
-        body = msgspec.json.decode(done.stdout, type=dict[str, Any])
-    except msgspec.DecodeError:
-        body = {}
-    agreed = body.pop("ok", None)
-    if agreed is False:
-        raise RecorderRefused(
-            body.get("code", "refused"), body.get("message", said or f"{name} was refused"), body.get("remedy", "")
-        )
-    if done.returncode != 0 or agreed is not True:
-        reason = said or f"the recorder ended with {done.returncode} and said nothing"
-        raise RecorderFailed(f"{name}: {reason}", remedy)
-    return body
+    return program.run_once(op["op"], ["maintain", "--config", home.recorder_json, op["op"], arguments], remedy)
 
 
 def _prepare(home: Home, config: Config) -> list[str]:

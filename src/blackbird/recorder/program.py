@@ -1,13 +1,18 @@
-"""Finds the recorder program that is installed beside this package."""
+"""Finds the recorder program that is installed beside this package, and has it do a single thing."""
 
+import subprocess
 import sys
 import sysconfig
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
-from blackbird.errors import RecorderMissing
+import msgspec
+
+from blackbird.errors import RecorderFailed, RecorderMissing, RecorderRefused
 
 PROGRAM = "blackbird-recorder"
+_SAID = 4000
 
 
 def install_folders() -> tuple[Path, ...]:
@@ -31,3 +36,27 @@ def find(folders: Iterable[Path] | None = None) -> Path:
         if program.is_file():
             return program
     raise RecorderMissing(PROGRAM, searched)
+
+
+def run_once(name: str, words: Sequence[str | bytes | Path], remedy: str) -> dict[str, Any]:
+    """What the program answers when it is to do one thing and end; `remedy` is for when it does not say."""
+    done = subprocess.run(  # noqa: S603 - our own program by its full path
+        [find(), *words],
+        capture_output=True,
+        stdin=subprocess.DEVNULL,
+        check=False,
+    )
+    said = done.stderr.decode(errors="replace").strip()[-_SAID:]
+    try:
+        body = msgspec.json.decode(done.stdout, type=dict[str, Any])
+    except msgspec.DecodeError:
+        body = {}
+    agreed = body.pop("ok", None)
+    if agreed is False:
+        raise RecorderRefused(
+            body.get("code", "refused"), body.get("message", said or f"{name} was refused"), body.get("remedy", "")
+        )
+    if done.returncode != 0 or agreed is not True:
+        reason = said or f"the recorder ended with {done.returncode} and said nothing"
+        raise RecorderFailed(f"{name}: {reason}", remedy)
+    return body

@@ -9,7 +9,6 @@ import sys
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import msgspec
-import typer
 
 from blackbox.errors import BlackboxError
 
@@ -63,7 +62,8 @@ def write_json(value: Any) -> None:
 def reader_gone() -> NoReturn:
     """The reader of a pipe (`| head`) has seen enough: say nothing more, not even at shutdown."""
     mute()
-    raise typer.Exit
+    # Whoever has no reader any more has the time to load it.
+    raise importlib.import_module("typer").Exit
 
 
 def mute() -> None:

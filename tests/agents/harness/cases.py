@@ -36,7 +36,9 @@ class Case:
     differs: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     refuses: Mapping[str, str] = field(default_factory=dict)
     unfit: Mapping[str, str] = field(default_factory=dict)
-    faults: bool = False
+    faults: tuple[str, ...] = ()
+    step: int = 2
+    streams: bool = True
     overload: int = 500
     gives_up: tuple[str, ...] = ()
 

@@ -58,7 +58,13 @@ class Flight:
     leaks: list[str] = field(default_factory=list)
 
 
-def fly(case: Case, way: str, keep: Path, steps: Mapping[int, Manner] | None = None) -> Flight:
+def fly(
+    case: Case,
+    way: str,
+    keep: Path,
+    steps: Mapping[int, Manner] | None = None,
+    turns: Mapping[int, Manner] | None = None,
+) -> Flight:
     """Let a client work alone (`direct`) or recorded (`reverse`, `forward`); its folders are then moved to `keep`."""
     stage = world.inside() / "stage"
     shutil.rmtree(stage, ignore_errors=True)
@@ -83,7 +89,7 @@ def fly(case: Case, way: str, keep: Path, steps: Mapping[int, Manner] | None = N
         (bb / "config.toml").write_text(config, encoding="utf-8")
         chosen = _goes_by_itself(words, work, environ) == way
         words = [str(BLACKBIRD), "run", "--quiet", *([] if chosen else [f"--{way}"]), "--", *words]
-    with Provider(443, manner, folder=str(work), steps=steps, context=world.context()) as provider:
+    with Provider(443, manner, turns, str(work), steps=steps, context=world.context()) as provider:
         code, seconds = _run(words, work, environ, stage)
         recorded = {} if way == "direct" else _land(Home(bb, bb / "config.toml"), environ)
         received = provider.received

@@ -158,11 +158,11 @@ def model_calls(received: Iterable[Received]) -> Counter[Call]:
 
 
 def recorded(exchanges: Iterable[Exchange]) -> Counter[str]:
-    """What a trace tells of the requests to providers: method and URL."""
+    """What a trace tells of the requests to providers: method and URL. Connections that carried none have no URL."""
     return Counter(
         f"{each.start['method']} {each.start['url'].removeprefix('https://')}"
         for each in exchanges
-        if each.start.get("via") != "tunnel"
+        if each.start.get("via") != "tunnel" and each.start["url"] is not None
     )
 
 

@@ -9,8 +9,6 @@ import pytest
 
 from blackbird.authority import ca
 from blackbird.authority.ca import Authority, Condition
-from blackbird.config.load import load
-from blackbird.config.resolve import Config
 from blackbird.errors import RecorderFailed, RecorderRefused
 from blackbird.home import Home
 from blackbox.errors import ReadError
@@ -35,15 +33,11 @@ def home(tmp_path: Path) -> Home:
     return home_in(tmp_path / "home")
 
 
-def settings(home: Home) -> Config:
-    return load(home, [], variables={}, folder=home.path)
-
-
 def test_ensure_writes_the_configuration_and_has_the_program_make_it(
     home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     noted = install(monkeypatch, tmp_path, TOLD)
-    made = ca.ensure(home, settings(home))
+    made = ca.ensure(home)
     assert made == Authority(Path("/somewhere/ca/ca.pem"), ["api.anthropic.com"], BEGIN, END, "ab" * 32, state="made")
     assert noted.read_text("utf-8") == f"ca --config {home.recorder_json}\n"
     assert json.loads(home.recorder_json.read_bytes())["home"] == str(home.path)
@@ -54,7 +48,7 @@ def test_ensure_leaves_the_configuration_of_a_running_recorder(
 ) -> None:
     noted = install(monkeypatch, tmp_path, {**TOLD, "state": "renewed"})
     with listening(home.control_socket, scripted()[0]):
-        assert ca.ensure(home, settings(home), renew=True).state == "renewed"
+        assert ca.ensure(home, renew=True).state == "renewed"
     assert noted.read_text("utf-8") == f"ca --config {home.recorder_json} --renew\n"
     assert not home.recorder_json.exists()
 
@@ -66,9 +60,9 @@ def test_renewing_takes_the_bundles_of_the_old_one_away(
     put(home, issue())
     old = ca.folder(home) / "bundle-0123.pem"
     old.write_bytes(b"")
-    ca.ensure(home, settings(home))
+    ca.ensure(home)
     assert old.exists()
-    ca.ensure(home, settings(home), renew=True)
+    ca.ensure(home, renew=True)
     assert not old.exists()
     assert ca.certificate_path(home).exists()
 
@@ -79,7 +73,7 @@ def test_what_the_program_refuses_is_told_in_its_words(
     no = {"ok": False, "code": "foreign", "message": "the key is another's", "remedy": "blackbird ca renew"}
     install(monkeypatch, tmp_path, no, code=1)
     with pytest.raises(RecorderRefused, match="the key is another's") as refused:
-        ca.ensure(home, settings(home))
+        ca.ensure(home)
     assert (refused.value.code, refused.value.remedy) == ("foreign", "blackbird ca renew")
 
 
@@ -89,7 +83,7 @@ def test_an_answer_that_is_none_is_a_failure(
 ) -> None:
     install(monkeypatch, tmp_path, answer)
     with pytest.raises(RecorderFailed, match=r"^ca: "):
-        ca.ensure(home, settings(home))
+        ca.ensure(home)
 
 
 def test_read_says_what_the_certificate_says(home: Home) -> None:

@@ -11,8 +11,6 @@ import pytest
 from blackbird.authority import ca, roots
 from blackbird.authority.bundle import bundle
 from blackbird.authority.problems import Weight, problems
-from blackbird.config.load import load
-from blackbird.config.resolve import Config
 from blackbird.errors import RecorderRefused
 from blackbird.home import Home
 from tests.blackbird.authority.issued import issue
@@ -27,29 +25,23 @@ def home(tmp_path: Path) -> Home:
     return Home(tmp_path / "home", tmp_path / "home" / "config.toml")
 
 
-def settings(home: Home, *upstreams: str) -> Config:
-    options = [
-        ("--upstream", f"upstreams.{name}", url) for name, _, url in (each.partition("=") for each in upstreams)
-    ]
-    return load(home, options, variables={}, folder=home.path.parent)
-
-
 @pytest.mark.requirement("PROXY-23")
 def test_it_is_limited_to_the_hosts_of_the_upstreams_and_kept_until_they_change(home: Home) -> None:
-    made = ca.ensure(home, settings(home))
+    made = ca.ensure(home)
     assert (made.state, [host for host in made.hosts if host in SHIPPED]) == ("made", SHIPPED)
     found = ca.read(home)
     assert found is not None
     assert (found.certificate, found.hosts, found.fingerprint) == (made.certificate, made.hosts, made.fingerprint)
     assert (found.not_before, found.not_after) == (made.not_before, made.not_after)
-    assert ca.ensure(home, settings(home)).state == "kept"
-    changed = ca.ensure(home, settings(home, "gateway=https://gateway.example/x"))
+    assert ca.ensure(home).state == "kept"
+    home.config_file.write_text('[upstreams]\ngateway = "https://gateway.example/x"\n', encoding="utf-8")
+    changed = ca.ensure(home)
     assert (changed.state, sorted(set(changed.hosts) - set(made.hosts))) == ("reissued", ["gateway.example"])
     assert ca.inspect(home).key_fits is True
 
 
 def test_it_is_sound_and_for_its_owner_alone(home: Home) -> None:
-    made = ca.ensure(home, settings(home))
+    made = ca.ensure(home)
     now = dt.datetime.now(dt.UTC)
     assert [each.weight for each in problems(ca.inspect(home), ca.key_path(home), now)] == [Weight.OK]
     assert stat.S_IMODE(ca.key_path(home).stat().st_mode) == 0o600
@@ -59,10 +51,10 @@ def test_it_is_sound_and_for_its_owner_alone(home: Home) -> None:
 
 def test_renewing_leaves_nothing_of_the_old_one(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(roots, "_system", list)
-    old = ca.ensure(home, settings(home))
+    old = ca.ensure(home)
     first = bundle(home, {})
     key = ca.key_path(home).read_bytes()
-    new = ca.ensure(home, settings(home), renew=True)
+    new = ca.ensure(home, renew=True)
     assert (new.state, first.exists()) == ("renewed", False)
     assert new.fingerprint != old.fingerprint
     assert ca.key_path(home).read_bytes() != key
@@ -72,14 +64,14 @@ def test_renewing_leaves_nothing_of_the_old_one(home: Home, monkeypatch: pytest.
 
 @pytest.mark.parametrize("what", ["certificate", "mode"])
 def test_one_that_cannot_be_trusted_is_refused_until_it_is_renewed(home: Home, what: str) -> None:
-    ca.ensure(home, settings(home))
+    ca.ensure(home)
     if what == "certificate":
         ca.certificate_path(home).write_bytes(issue().certificate)
     else:
         ca.key_path(home).chmod(0o644)
     with pytest.raises(RecorderRefused) as refused:
-        ca.ensure(home, settings(home))
+        ca.ensure(home)
     assert "blackbird ca renew" in refused.value.remedy
-    assert ca.ensure(home, settings(home), renew=True).state == "renewed"
+    assert ca.ensure(home, renew=True).state == "renewed"
     assert ca.inspect(home).key_fits is True
     assert stat.S_IMODE(ca.key_path(home).stat().st_mode) == 0o600

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from blackbird.cli import app, settings
+from blackbird.cli import commands, settings
 from blackbird.cli.trace import group
 from blackbird.errors import NotFound, RecorderDown, RecorderMissing
 from blackbird.recorder import program
@@ -97,7 +97,7 @@ def test_missing_recorder_is_an_environment_error(
 
 def test_every_command_has_an_example() -> None:
     missing = []
-    for each in (app.build(), group.app, settings.app):
+    for each in (commands.build(), group.app, settings.app):
         for command in each.registered_commands:
             assert command.callback is not None
             if "\n    Example" not in (command.callback.__doc__ or ""):

@@ -171,6 +171,8 @@ impl Connection<'_> {
                 let inbox = bytes::BytesMut::new();
                 Some(Self { shared, stop, reader, writer, inbox, link: None, inside: Some(inside) })
             }
+            // A spare connection that was given up again; a client that distrusts us says so.
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => None,
             Err(error) => {
                 let authority = &inside.intercept.authority;
                 let message = format!(

@@ -11,7 +11,6 @@ from blackbird.authority import ca
 from blackbird.authority.ca import Authority, Condition
 from blackbird.authority.problems import Problem, Weight, problems
 from blackbird.cli.arguments import Json
-from blackbird.config.load import load
 from blackbird.errors import NotFound
 from blackbird.home import Home
 from blackbox.disk import replace_file, write_once
@@ -110,7 +109,7 @@ def renew(as_json: Json = False) -> None:
       blackbird ca renew
     """
     home = homes.find()
-    made = ca.ensure(home, load(home), renew=True)
+    made = ca.ensure(home, renew=True)
     if as_json:
         output.write_json({"schema": "ca-renew/1", **_authority(made)})
         return
