@@ -108,7 +108,7 @@ def draft(client: Client, situation: Situation) -> Draft:
             own[name] = target.url
             places[place.key] = (name, target.path)
             taken.add(place.upstream)
-            where = place.key if place.key in client.variables else "your configuration"
+            where = _spoken(client, place)
             notes.append(f"{where} led to {addresses.host_of(target.url)}, which this run's {name} now stands for")
         else:
             waiting.append(place)
@@ -146,7 +146,13 @@ def _claim(upstream: str, url: str, own: Mapping[str, str]) -> str:
 def _left_alone(client: Client, situation: Situation) -> Iterator[str]:
     for place in _places(client, situation, []):
         if place.value and not addresses.leads_to(addresses.complete(place.value, place.port), situation.address):
-            yield f"{place.key} leads to {addresses.host_of(addresses.complete(place.value, place.port))}"
+            host = addresses.host_of(addresses.complete(place.value, place.port))
+            yield f"{_spoken(client, place)} leads to {host}"
+
+
+def _spoken(client: Client, place: Place) -> str:
+    """A place as people know it: a variable by its name, all else is in files."""
+    return place.key if place.key in client.variables else "your configuration"
 
 
 def _places(client: Client, situation: Situation, notes: list[str]) -> Iterator[Place]:

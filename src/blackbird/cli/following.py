@@ -125,7 +125,8 @@ class _Tail:
             return
         error = output.stderr()
         if reading.recorder_status(self._home) is None:
-            error.print("No recorder runs: waiting for one (`blackbird up` starts it). Ctrl-C ends this.")
+            starts = "`blackbird run -- AGENT` starts it, and so does `blackbird up`"
+            error.print(f"No recorder runs: waiting for one ({starts}). Ctrl-C ends this.")
         elif error.is_terminal:
             error.print("Waiting for requests. Ctrl-C ends this.", style="bright_black")
 

@@ -24,7 +24,9 @@ from blackbox.errors import UsageError
 from blackbox.syntax import values
 from blackbox.terminal import output
 
-NOTHING_YET = "Nothing is recorded yet. `blackbird up` starts the recorder, `blackbird env` sends agents through it."
+NOTHING_YET = (
+    "Nothing is recorded yet. `blackbird run -- AGENT` runs an agent, recorded; `blackbird up` the recorder alone."
+)
 _COLUMNS = (
     "time",
     "id",

@@ -10,7 +10,7 @@ from blackbird import home as homes
 from blackbird.cli.arguments import Json
 from blackbird.config.load import load
 from blackbird.config.resolve import Config
-from blackbird.errors import RecorderFailed
+from blackbird.errors import ConfigError, RecorderFailed
 from blackbird.home import Home
 from blackbird.recorder import control, process, program
 from blackbird.service import systemd, unit
@@ -105,6 +105,7 @@ def _write_unit(
     if now and running is not None and not is_ours:
         message = f"a recorder runs already, on {running['listen']}, and not by systemd"
         raise RecorderFailed(message, "blackbird down stops it; then type this again")
+    missed = _secrets_of_this_shell(home, options)
     words = [word for option, name, text in options for word in _words(option, name, text)]
     text = systemd.compose(home, words, os.environ, config["proxy.drain_seconds"])
     written = systemd.write(systemd.unit_path(os.environ, Path.home()), text, force=force)
@@ -112,11 +113,16 @@ def _write_unit(
         systemd.enable()
     if as_json:
         body = {"unit": str(written.path), "state": written.state, "started": now}
-        output.write_json({"schema": "up-systemd/1", **body, "command": None if now else _START})
+        output.write_json(
+            {"schema": "up-systemd/1", **body, "command": None if now else _START, "left_out": list(missed)}
+        )
         return
     console = output.stdout()
     told = "is as it should be" if written.state == "unchanged" else f"is {written.state}"
     console.print(output.marked("✓", output.printable(f"{written.path} {told}")))
+    for variable, name in missed.items():
+        console.print(output.marked("!", f"{variable} is a secret, and not in the unit"))
+        console.print(output.printable(f"  put {name} into {home.config_file}, or the recorder starts without it"))
     if now:
         console.print(output.marked("✓", "systemd runs the recorder, now and whenever you log in"))
         if is_ours and written.state != "unchanged":
@@ -125,6 +131,20 @@ def _write_unit(
     if running is not None and not is_ours:
         console.print(output.marked("!", f"A recorder runs already on {running['listen']}: first blackbird down"))
     console.print(f"  Start it: {_START}")
+
+
+def _secrets_of_this_shell(home: Home, options: list[tuple[str, str, str]]) -> dict[str, str]:
+    """The variables whose settings the recorder of a unit would not have, as no unit holds secrets."""
+    secrets = {each.origin.where: each for each in systemd.secrets(os.environ)}
+    others = {name: text for name, text in os.environ.items() if name not in secrets}
+    try:
+        config = load(home, options, variables=others)
+    except ConfigError as error:
+        names = ", ".join(secrets)
+        message = f"{names} is a secret that no unit may hold, and without it: {error.message}"
+        settings = ", ".join(each.setting.name for each in secrets.values())
+        raise ConfigError(message, f"put {settings} into {home.config_file}, and type this again") from error
+    return {name: each.setting.name for name, each in secrets.items() if config[each.setting.name] != each.value}
 
 
 def _words(option: str, name: str, text: str) -> list[str]:

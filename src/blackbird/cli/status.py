@@ -20,6 +20,7 @@ from blackbird.trace.folder import Trace
 from blackbox.terminal import output
 
 EXIT_DOWN = 1
+_NEXT = "blackbird run -- AGENT runs an agent, recorded; blackbird up starts the recorder alone"
 #: How many of the newest requests are looked at for some that never came to their end.
 _LOOKED_AT = 100
 
@@ -44,6 +45,8 @@ def command(as_json: Json = False) -> None:
         if interrupted:
             told = f"{interrupted} of the last {_LOOKED_AT} requests were interrupted: blackbird requests shows them"
             console.print(output.marked("!", told))
+        if running is None:
+            console.print(f"  {'next':<10} {_NEXT}")
     if running is None:
         raise typer.Exit(EXIT_DOWN)
 

@@ -1,6 +1,8 @@
 """`blackbird demo`: record a scripted agent, and show what there is to see."""
 
 import shlex
+import shutil
+import sysconfig
 from pathlib import Path
 from typing import Annotated
 
@@ -10,11 +12,13 @@ from rich.console import Console
 from blackbird.demo.tour import Seen, Tellers, fresh_home, run
 from blackbird.exchange.exchange import Exchange
 from blackbird.exchange.view import milliseconds
-from blackbird.home import Home
+from blackbird.home import VARIABLE, Home
 from blackbird.provider.pace import parse_duration
 from blackbox.errors import UsageError
 from blackbox.terminal import output
 from blackbox.terminal.codes import EXIT_INTEGRITY
+
+_COMMAND = "blackbird"
 
 
 def demo(
@@ -73,13 +77,26 @@ def _show(console: Console, seen: Seen) -> None:
         console.print(output.marked("✗", f"A planted secret is on the disk: {names}"))
     else:
         console.print(output.marked("✓", "The two secrets that were planted passed, and are nowhere on the disk"))
+    _show_next(console, seen)
+
+
+def _show_next(console: Console, seen: Seen) -> None:
+    """What to type. The demo's home is named for each command, so that nothing else ever lands in it."""
     console.print(f"\nWhat was recorded is in {seen.home.path}. Look at it:\n")
-    console.print(f"  export BLACKBIRD_HOME={shlex.quote(str(seen.home.path))}")
+    if shutil.which(_COMMAND) is None:
+        activate = Path(sysconfig.get_path("scripts")) / "activate"
+        _show_line(console, f". {shlex.quote(str(activate))}", "once, since blackbird is not on your PATH")
     last = seen.requests[-1].request_id if seen.requests else "ID"
-    for line, what in (
-        ("blackbird requests", "every request, one line each"),
-        (f"blackbird show {last}", "one of them, whole"),
-        ("blackbird trace verify", "check every byte of the trace"),
-        ("blackbird up", "record an agent of your own"),
+    for words, what in (
+        ("requests", "every request, one line each"),
+        (f"show {last}", "one of them, whole"),
+        ("trace verify", "check every byte of the trace"),
     ):
-        console.print(f"  {line:<48} {what}")
+        _show_line(console, f"{VARIABLE}={shlex.quote(str(seen.home.path))} {_COMMAND} {words}", what)
+    console.print("\nRecord an agent of your own:\n")
+    _show_line(console, f"{_COMMAND} run -- claude", "or codex, gemini, opencode, a script")
+
+
+def _show_line(console: Console, line: str, what: str) -> None:
+    console.print(f"  {what}", style="bright_black")
+    console.print(f"    {line}", soft_wrap=True)

@@ -45,7 +45,13 @@ class Facts(msgspec.Struct, frozen=True):
         return self.now_ns - self.days * 86_400 * 1_000_000_000
 
 
-def gather(home: Home, days: int, environ: Mapping[str, str] | None = None, user_home: Path | None = None) -> Facts:
+def gather(
+    home: Home,
+    days: int,
+    environ: Mapping[str, str] | None = None,
+    user_home: Path | None = None,
+    folder: Path | None = None,
+) -> Facts:
     """Look at everything; nothing is changed, and what cannot be seen is a fact of its own."""
     variables = os.environ if environ is None else environ
     person = Path.home() if user_home is None else user_home
@@ -62,7 +68,7 @@ def gather(home: Home, days: int, environ: Mapping[str, str] | None = None, user
         condition=ca.inspect(home),
         roots=roots.find(variables),
         logs=[logs.gather(client, variables, person, since) for client in Client],
-        surroundings=set_around.gather(variables, person),
+        surroundings=set_around.gather(variables, person, Path.cwd() if folder is None else folder),
     )
 
 

@@ -60,6 +60,11 @@ def fault(fields: Fields) -> Fault:
     return Fault(text(fields, "where"), text(fields, "code") or "unknown", text(fields, "message") or "")
 
 
+def is_left(fields: Fields) -> bool:
+    """Whether an `error` says no more than that a client left its WebSocket without a word, as some do when done."""
+    return text(fields, "code") == "client_disconnected" and "websocket" in fields
+
+
 def gap(fields: Fields) -> Gap:
     """A `gap`."""
     size, records = number(fields, "bytes") or 0, number(fields, "records") or 0

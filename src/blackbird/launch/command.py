@@ -42,7 +42,7 @@ def run(  # noqa: PLR0913, PLR0917 - one argument an option
     forward: Annotated[bool, typer.Option("--forward", help="Through a proxy, whatever the table says.")] = False,
     reverse: Annotated[bool, typer.Option("--reverse", help="By base URL, whatever the table says.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be set, and start nothing.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Say nothing at start and end.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing at start and end.")] = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="The last lines, or the dry run, as one JSON object.")
     ] = False,

@@ -17,7 +17,7 @@ from blackbird.agents import plan as plans
 from blackbird.agents import table
 from blackbird.agents.plan import Draft, Plan, Route, Situation
 from blackbird.agents.table import Client, Mode
-from blackbird.errors import RecorderError
+from blackbird.errors import RecorderDown, RecorderError
 from blackbird.home import Home
 from blackbird.launch import settings, telling
 from blackbird.launch.child import Child, Ended, NotStarted, locate
@@ -27,6 +27,9 @@ from blackbird.recorder import control
 
 #: How long the end of a run waits for what is still being found out about it.
 _CONTEXT_SECONDS = 1.0
+#: How long it waits for a recorder that is being started anew.
+_END_SECONDS = 5.0
+_PAUSE_SECONDS = 0.05
 _NEW = {"session": "sess_…", "task": "task_…", "run": "run_…"}
 
 
@@ -122,7 +125,9 @@ def fly(home: Home, order: Order, environ: Mapping[str, str]) -> Ended:
     duration = round((time.monotonic() - began) * 1000)
     context.finish(_CONTEXT_SECONDS)
     how = {"exit_code": ended.code} if ended.signal is None else {"signal": signal.Signals(ended.signal).name}
-    watch.finish(told.state("run.end", {**how, "duration_ms": duration}))
+    # A recorder that died has left the number of its supervisor, which starts it anew; one that was stopped has not.
+    patience = _END_SECONDS if home.pid_file.exists() else 0.0
+    watch.finish(told.state("run.end", {**how, "duration_ms": duration}, patience))
     if not order.quiet:
         _say_farewell(summary(home, route, ended, duration, watch), told.problem, as_json=order.as_json)
     return ended
@@ -149,15 +154,24 @@ class _Statements:
         self._ids = {"session": route.session, "task": route.task, "run": route.run}
         self.problem: str | None = None
 
-    def state(self, event: str, data: dict[str, Any]) -> int | None:
-        """The sequence of the record, or nothing if it could not be stated."""
-        try:
-            answer = control.request(self._home, {"op": "event", "event": event, **self._ids, "data": data})
-        except RecorderError as error:
-            self.problem = error.message
+    def state(self, event: str, data: dict[str, Any], patience: float = 0.0) -> int | None:
+        """The sequence of the record, or nothing if it could not be stated within so many seconds."""
+        end = time.monotonic() + patience
+        asked = {"op": "event", "event": event, **self._ids, "data": data}
+        while True:
+            try:
+                sequence: int = control.request(self._home, asked)["sequence"]
+            except RecorderDown as error:
+                # Its supervisor may be about to start it anew.
+                if time.monotonic() < end:
+                    time.sleep(_PAUSE_SECONDS)
+                    continue
+                self.problem = error.message
+            except RecorderError as error:
+                self.problem = error.message
+            else:
+                return sequence
             return None
-        sequence: int = answer["sequence"]
-        return sequence
 
 
 def summary(home: Home, route: Route, ended: Ended, duration: int, watch: Watch) -> dict[str, Any]:
@@ -189,6 +203,7 @@ def _say_farewell(told: dict[str, Any], problem: str | None, *, as_json: bool) -
         return
     mark, headline, below = telling.farewell(told)
     if problem is not None:
+        mark = "!"
         below.append(f"trouble    {problem}")
     telling.say(mark, headline, *below)
 

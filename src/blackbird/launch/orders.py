@@ -15,6 +15,7 @@ from blackbox.terminal.output import printable
 
 EXIT_OWN = 125
 _ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
+_CREDENTIALS = re.compile(r"//[^/\s]*@")
 _UPSTREAM = re.compile(r"([a-z0-9][a-z0-9-]{0,63})=(https?://\S+)")
 
 
@@ -86,7 +87,7 @@ def _upstreams(words: list[str]) -> dict[str, str]:
         match = _UPSTREAM.fullmatch(word)
         if match is None:
             raise UsageError(
-                f"--upstream: `{printable(word)}` is not NAME=URL",
+                f"--upstream: `{printable(_CREDENTIALS.sub('//…@', word))}` is not NAME=URL",
                 "write it as in --upstream anthropic=https://gateway.example/claude",
             )
         found[match[1]] = match[2].rstrip("/")

@@ -10,6 +10,7 @@ _FLAGS = {
     "--reverse": "reverse",
     "--dry-run": "dry_run",
     "--quiet": "quiet",
+    "-q": "quiet",
     "--json": "as_json",
 }
 _UPSTREAM = "--upstream"

@@ -51,7 +51,7 @@ def _read(path: Path) -> Any:
 
 
 def dotenv(client: Client, folder: Path) -> dict[str, str]:
-    """The client's variables in the nearest `.env` file: programs that read one let the environment go before it."""
+    """The variables in the nearest `.env` file that the client itself reads; the environment goes before it."""
     above = [folder, *folder.parents]
     root = next((at for at, place in enumerate(above) if (place / ".git").exists()), 0)
     for name in client.dotenv:

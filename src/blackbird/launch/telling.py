@@ -15,6 +15,8 @@ from blackbox.errors import BlackboxError
 from blackbox.terminal.output import printable
 
 _MINUTE = 60
+#: How many variables the first line names.
+_NAMED = 3
 _COLOURS = {"✓": "32", "✗": "31", "!": "33"}
 
 
@@ -57,13 +59,13 @@ def _coloured(mark: str) -> str:
 
 
 def start_line(client: Client, plan: Plan, route: Route) -> str:
-    """What is set for the child, in one line."""
-    ids = {"BLACKBIRD_SESSION", "BLACKBIRD_TASK", "BLACKBIRD_RUN"}
-    names = [name for name in plan.variables if name not in ids]
-    way = f"{plan.mode} mode ({', '.join(names)})" if names else f"{plan.mode} mode (arguments)"
+    """What is set for the child, in one line; a dry run has it in full."""
+    names = [name for name in plan.variables if not name.startswith("BLACKBIRD_")]
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    way = ", ".join(names[:_NAMED]) + more if names else "arguments"
     notes = "".join(f"; {note}" for note in plan.notes)
     name = client.title if client.programs else "the program"
-    return f"Recording {name} in {way} as {route.session}/{route.task}/{route.run}{notes}"
+    return f"Recording {name} in {plan.mode} mode ({way}) as {route.session}/{route.task}{notes}"
 
 
 def dry_lines(client: Client, plan: Plan, route: Route) -> list[str]:
@@ -123,7 +125,8 @@ def _headline(told: dict[str, Any]) -> str:
     wrong = f" ({sum(failed.values())} failed: {_counted(failed)})" if failed else ""
     still = f", {told['active']} not ended" if told["active"] else ""
     sizes = f"{round_size(told['request_bytes'])} up, {round_size(told['response_bytes'])} down"
-    return f"{calls}{wrong}{still}, {sizes}, {_time(told)}"
+    end = f", {told['signal']}" if told["signal"] else f", exit code {told['exit_code']}" if told["exit_code"] else ""
+    return f"{calls}{wrong}{still}, {sizes}, {_time(told)}{end}"
 
 
 def _time(told: dict[str, Any]) -> str:

@@ -98,9 +98,12 @@ class Watch:
 
         A client that has read enough of such an answer broke nothing: SDKs leave so before they try again.
         """
+        from blackbird.exchange.payloads import is_left  # noqa: PLC0415 - as above
+
         status, code = fields.get("status"), fields.get("code")
         if isinstance(code, str):
-            if fields.get("where") != "client" or request not in self.failed:
+            is_known = fields.get("where") == "client" and request in self.failed
+            if not is_known and not is_left(fields):
                 self.failed[request] = code
         elif isinstance(status, int) and status >= _FAILED_STATUS:
             self.failed[request] = str(status)

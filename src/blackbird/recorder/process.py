@@ -24,6 +24,10 @@ from blackbox.disk import create_file, make_folder, reopen_file, write_error
 START_SECONDS = 20.0
 MAINTENANCE_SECONDS = 3600.0
 _TERM_SECONDS = 10.0
+#: How long a recorder that is there may take to answer: it may have been started this very moment.
+_ANSWER_SECONDS = 5.0
+#: What one says that finds another in its place.
+_HELD = "already running"
 _POLL_SECONDS = 0.05
 _SAID = 4000
 _LONGEST_LOG = 8 << 20
@@ -46,10 +50,12 @@ class Started(NamedTuple):
 
 
 def up(home: Home, config: Config) -> Started:
-    """Start the recorder and wait until it listens; one that runs already is left alone."""
-    running = control.status(home)
-    if running is not None:
-        return Started(running["listen"], running.get("supervisor_pid") or running["pid"], was_running=True)
+    """Start the recorder and wait until it listens; one that runs already, or is being started, is left alone."""
+    pid = _read_pid(home)
+    is_there = pid is not None and is_recorder(pid)
+    before_us = _running(home, _ANSWER_SECONDS if is_there else 0.0)
+    if before_us is not None:
+        return before_us
     command = _prepare(home, config)
     with _open_log(home.log) as log:
         before = log.tell()
@@ -67,10 +73,26 @@ def up(home: Home, config: Config) -> Started:
     if isinstance(ready, str):
         code = _end(recorder)
         said = _sentences(home.log.read_bytes()[before:])
+        # Whoever starts several agents at once starts several recorders, of which one goes on.
+        other = _running(home, START_SECONDS) if _HELD in said else None
+        if other is not None:
+            return other
         raise _not_started(config, said or ready or f"it ended with {code} and said nothing")
     # It outlives this process on purpose; Popen would complain about a child without an end.
     recorder.returncode = 0
     return Started(ready.listen, ready.pid, was_running=False)
+
+
+def _running(home: Home, patience: float) -> Started | None:
+    """The recorder that runs, or that answers within so many seconds; nothing if none does."""
+    end = time.monotonic() + patience
+    while True:
+        running = control.status(home)
+        if running is not None:
+            return Started(running["listen"], running.get("supervisor_pid") or running["pid"], was_running=True)
+        if time.monotonic() >= end:
+            return None
+        time.sleep(_POLL_SECONDS)
 
 
 def run_in_foreground(home: Home, config: Config) -> NoReturn:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from blackbird.config.layers import Assignment, from_environment
 from blackbird.errors import RecorderMissing
 from blackbird.home import VARIABLE, Home
 from blackbird.recorder import program
@@ -46,11 +47,18 @@ def find_command() -> Path:
 
 
 def compose(home: Home, options: Sequence[str], environ: Mapping[str, str], drain_seconds: int) -> str:
-    """The unit for the recorder of a home, with the options that `up` was given."""
+    """The unit for the recorder of a home, with the options that `up` was given and the settings in variables."""
     variables = {name: environ[name] for name in _PLACES if environ.get(name)}
     if environ.get(VARIABLE):
         variables[VARIABLE] = str(home.path)
+    set_here = [each.origin.where for each in from_environment(environ) if not each.setting.secret]
+    variables |= {name: environ[name] for name in set_here}
     return unit.render([str(find_command()), "up", "--foreground", *options], variables, drain_seconds)
+
+
+def secrets(environ: Mapping[str, str]) -> list[Assignment]:
+    """The settings of the environment that no unit has: others can read what systemd knows."""
+    return [each for each in from_environment(environ) if each.setting.secret]
 
 
 def write(path: Path, text: str, *, force: bool) -> Written:

@@ -185,7 +185,7 @@ class Tally:
         self._response_bytes += call.response_bytes if received is None else received
         for side in ("request", "response"):
             self.redactions.update(payloads.counts(payloads.inner(fields, side), "redactions"))
-        if record.kind == Kind.ERROR:
+        if record.kind == Kind.ERROR and not payloads.is_left(fields):
             self.faults[payloads.fault(fields).code] += 1
             self._fail(call)
 

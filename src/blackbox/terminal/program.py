@@ -1,5 +1,6 @@
 """Runs a command line to its exit code: what goes wrong becomes one clear message."""
 
+import re
 import sys
 from collections.abc import Mapping
 from typing import NoReturn
@@ -32,7 +33,8 @@ def _call(app: typer.Typer) -> int:
     except typer.TyperException as error:
         context = getattr(error, "ctx", None)
         command = context.command_path if context is not None else app.info.name
-        raise UsageError(error.format_message(), f"{command} --help shows how it is used") from error
+        message = re.sub(r"\s*\n\s*", " ", error.format_message())
+        raise UsageError(message, f"{command} --help shows how it is used") from error
     except BrokenPipeError:
         output.mute()
         return 0

@@ -99,6 +99,12 @@ def test_claude_with_a_base_url_in_its_file() -> None:
     assert made.arguments == ["claude", *words, "work"]
 
 
+@pytest.mark.parametrize("name", ["claude", "codex"])
+def test_a_base_url_in_a_file_is_told_without_our_words_for_it(name: str) -> None:
+    made = make(name, found=[(client(name).files[-1], "https://gateway.example/x")], mode="forward")
+    assert made.notes == ["your configuration leads to gateway.example: calls to it are not recorded in forward mode"]
+
+
 def test_codex_by_base_url() -> None:
     made = make("codex", mode="reverse")
     assert own(made) == {}

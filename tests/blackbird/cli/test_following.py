@@ -121,7 +121,8 @@ def test_tail_follows_until_ctrl_c(here: Place, monkeypatch: pytest.MonkeyPatch)
     assert done.code == 0
     (line,) = done.out.splitlines()
     assert cells(line)[1] == "later/00000A"
-    assert done.err == "No recorder runs: waiting for one (`blackbird up` starts it). Ctrl-C ends this.\n"
+    starts = "`blackbird run -- AGENT` starts it, and so does `blackbird up`"
+    assert done.err == f"No recorder runs: waiting for one ({starts}). Ctrl-C ends this.\n"
 
 
 def test_tail_before_anything_was_recorded(here: Place, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -131,7 +132,7 @@ def test_tail_before_anything_was_recorded(here: Place, monkeypatch: pytest.Monk
 
 
 def test_tail_says_why_there_is_nothing(here: Place) -> None:
-    assert here.run("tail", "--no-follow").out.startswith("Nothing is recorded yet. `blackbird up`")
+    assert here.run("tail", "--no-follow").out.startswith("Nothing is recorded yet. `blackbird run -- AGENT`")
     recorded(here)
     done = here.run("tail", "--no-follow", "--session", "nobody")
     assert (done.code, done.out) == (

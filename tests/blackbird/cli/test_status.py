@@ -22,7 +22,11 @@ def running(**changes: Any) -> Any:
 def test_no_recorder_is_exit_code_1(here: Place) -> None:
     done = here.run("status")
     assert (done.code, done.err) == (1, "")
-    assert done.out == f"! No recorder runs: nothing is being recorded\n  trace      0 B in {here.home.trace}\n"
+    assert done.out == (
+        "! No recorder runs: nothing is being recorded\n"
+        f"  trace      0 B in {here.home.trace}\n"
+        "  next       blackbird run -- AGENT runs an agent, recorded; blackbird up starts the recorder alone\n"
+    )
 
 
 def test_what_a_recorder_is_doing(here: Place) -> None:

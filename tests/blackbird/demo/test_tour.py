@@ -1,5 +1,6 @@
 """The demo from start to stop, with the real recorder."""
 
+import sysconfig
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -49,13 +50,32 @@ def test_everything_is_recorded_whole_and_without_secrets(home: Home) -> None:
             assert PLANTED.encode() not in path.read_bytes()
 
 
-def test_the_command_says_what_to_type_next(home: Home, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_says_what_to_type_next(
+    home: Home, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
     command.demo(home.path, pace="0")
     said = capsys.readouterr().out
     assert said.count("  recorded  req_") == 6
     assert "The trace is whole" in said
-    assert f"export BLACKBIRD_HOME={home.path}" in said
-    assert "blackbird requests" in said
+    folder = Path(sysconfig.get_path("scripts"))
+    here = f"BLACKBIRD_HOME={home.path} blackbird"
+    shown = [line.strip() for line in said.partition("Look at it:")[2].splitlines() if line.startswith("    ")]
+    assert shown.pop(2).startswith(f"{here} show req_")
+    assert shown == [
+        f". {folder / 'activate'}",
+        f"{here} requests",
+        f"{here} trace verify",
+        "blackbird run -- claude",
+    ]
+
+
+def test_a_command_that_is_found_needs_no_activation(
+    home: Home, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", sysconfig.get_path("scripts"))
+    command.demo(home.path, pace="0")
+    assert "activate" not in capsys.readouterr().out
 
 
 def test_a_leak_is_told_and_fails(

@@ -56,7 +56,9 @@ def test_a_link_counts_for_what_it_is(home: Home, tmp_path: Path) -> None:
 def test_a_home_that_is_not_there_is_no_trouble(tmp_path: Path) -> None:
     found = files.gather(Home(tmp_path / "none", tmp_path / "config.toml"), token_in_config=True)
     assert found == Files(str(tmp_path / "none"), exists=False)
-    assert [(each.id, each.level) for each in file_checks.check(found)] == [("home", Level.NOTE)]
+    assert [(each.id, each.level, each.remedy) for each in file_checks.check(found)] == [
+        ("home", Level.NOTE, "blackbird run -- AGENT")
+    ]
 
 
 def test_open_files_are_told_with_the_command_that_closes_them() -> None:

@@ -63,6 +63,11 @@ def test_each_trouble_has_a_finding(facts: RecorderFacts, name: str, level: str)
     assert levels(facts)[name] == level
 
 
+def test_a_recorder_that_is_down_is_started_by_running_an_agent() -> None:
+    (found,) = [each for each in check(DOWN) if each.id == "recorder-down"]
+    assert found.remedy.startswith("blackbird run -- AGENT ")
+
+
 def test_every_trouble_but_a_broken_file_has_a_remedy() -> None:
     facts = [DOWN, msgspec.structs.replace(DOWN, port_taken=True, installed=False), running(restarts=1, version="0")]
     found = [each for one in facts for each in check(one) if each.level is not Level.OK]

@@ -37,7 +37,7 @@ def test_all_that_is_set_is_found_and_no_secret_of_it_kept(tmp_path: Path) -> No
         "HTTPS_PROXY": "http://u:geheim@10.0.0.1:8080",
         "A": "",
     }
-    found = gather(variables, tmp_path)
+    found = gather(variables, tmp_path, tmp_path / "work")
     assert found == Surroundings(
         variables=[Pointer("the environment", "OPENAI_BASE_URL", "c.example")],
         settings=[
@@ -58,13 +58,26 @@ def test_all_that_is_set_is_found_and_no_secret_of_it_kept(tmp_path: Path) -> No
 def test_folders_that_variables_name_are_looked_at_in_place_of_the_usual(tmp_path: Path) -> None:
     put(tmp_path, ".claude/settings.json", '{"env": {"ANTHROPIC_BASE_URL": "http://usual.example"}}')
     other = put(tmp_path, "other/settings.json", '{"cleanupPeriodDays": 99999}')
-    found = gather({"CLAUDE_CONFIG_DIR": str(other.parent)}, tmp_path)
+    found = gather({"CLAUDE_CONFIG_DIR": str(other.parent)}, tmp_path, tmp_path / "work")
     assert found.settings == []
     assert found.retentions == [Retention(Client.CLAUDE, "99999 days", str(other), is_off=True)]
 
 
 def test_without_agents_there_is_nothing_to_say(tmp_path: Path) -> None:
-    assert gather({}, tmp_path) == Surroundings()
+    assert gather({}, tmp_path, tmp_path / "work") == Surroundings()
+
+
+def test_settings_of_the_project_are_looked_at_first(tmp_path: Path) -> None:
+    text = '{"env": {"ANTHROPIC_BASE_URL": "https://NAME.example"}}'
+    user = put(tmp_path, ".claude/settings.json", text.replace("NAME", "user"))
+    project = put(tmp_path, "work/.claude/settings.json", text.replace("NAME", "project"))
+    local = put(tmp_path, "work/.claude/settings.local.json", text.replace("NAME", "local"))
+    assert gather({}, tmp_path, tmp_path / "work").settings == [
+        Pointer(str(local), "env.ANTHROPIC_BASE_URL", "local.example"),
+        Pointer(str(project), "env.ANTHROPIC_BASE_URL", "project.example"),
+        Pointer(str(user), "env.ANTHROPIC_BASE_URL", "user.example"),
+    ]
+    assert [each.place for each in gather({}, tmp_path, tmp_path).settings] == [str(user)]
 
 
 @pytest.mark.parametrize(
@@ -73,7 +86,7 @@ def test_without_agents_there_is_nothing_to_say(tmp_path: Path) -> None:
 def test_settings_of_any_shape_are_borne(tmp_path: Path, text: str) -> None:
     for name in (".claude/settings.json", ".gemini/settings.json", ".codex/config.toml"):
         put(tmp_path, name, text)
-    found = gather({}, tmp_path)
+    found = gather({}, tmp_path, tmp_path / "work")
     assert found.settings == []
     assert [each.text for each in found.retentions] == ["30 days", "30d"]
     assert len(found.unreadable) == (3 if text == "[" else 1)
@@ -114,6 +127,26 @@ def test_other_base_urls_are_told_with_where_they_stand() -> None:
         ("proxy-set", Level.NOTE, "HTTPS_PROXY = 10.0.0.1:8080"),
         ("settings-unreadable", Level.NOTE, "x is no JSON"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("name", "remedy"),
+    [
+        ("env.ANTHROPIC_BASE_URL", "blackbird run -- AGENT records it, and takes it as where to send on"),
+        ("openai_base_url", "blackbird run -- AGENT records it, and takes it as where to send on"),
+        ("env.HTTPS_PROXY", "take the line out of that file: with it, nothing of that agent is recorded"),
+        (
+            "model_providers.lab.base_url",
+            (
+                "take the line out of that file, or set the URL as an upstream of the recorder: "
+                "blackbird run -- AGENT then records it if it is https"
+            ),
+        ),
+    ],
+)
+def test_a_remedy_for_a_base_url_in_settings_is_one_that_records(name: str, remedy: str) -> None:
+    found = Surroundings(settings=[Pointer("/u/settings", name, "b.example")])
+    assert [each.remedy for each in findings(found)] == [remedy]
 
 
 def test_logs_that_an_agent_deletes_are_told_with_their_age() -> None:

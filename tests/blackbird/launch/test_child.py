@@ -72,6 +72,12 @@ def test_a_program_that_is_not_there(shared: Cockpit) -> None:
     assert done.stderr.decode().splitlines()[0] == "✗ no-such-program: not found"
 
 
+def test_a_folder_is_no_program(shared: Cockpit) -> None:
+    done = shared.run("--", str(shared.work))
+    assert done.returncode == 126
+    assert done.stderr.decode().splitlines()[0] == f"✗ {shared.work} is a folder"
+
+
 def test_a_program_that_is_not_executable(shared: Cockpit) -> None:
     path = shared.work / "plain.txt"
     path.write_text("words")

@@ -71,6 +71,11 @@ def test_the_last_line_as_an_object_is_as_documented(shared: Cockpit) -> None:
         (["--upstream", "anthropic"], "--upstream: `anthropic` is not NAME=URL"),
         (["--upstream", "anthropic=gateway"], "--upstream: `anthropic=gateway` is not NAME=URL"),
         (["--upstream", "A=http://x"], "--upstream: `A=http://x` is not NAME=URL"),
+        (["--upstream", "http://user:pw@gateway"], "--upstream: `http://…@gateway` is not NAME=URL"),
+        (
+            ["--upstream", "a=http://user:pw@gateway"],
+            'the upstream "a" cannot be used: "http://…@gateway" has credentials; the client sends its own',
+        ),
         (["--nonsense"], "No such option: --nonsense"),
     ],
 )

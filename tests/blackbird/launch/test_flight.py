@@ -121,10 +121,10 @@ def test_a_session_of_the_environment_is_used(shared: Cockpit) -> None:
 def test_the_lines_at_start_and_end(shared: Cockpit) -> None:
     done = shared.run("--session", "s", "--task", "t", *agent("anthropic"))
     said = lines(done.stderr)
-    run = said[0].rpartition("/")[2]
+    run = said[3].rpartition(" ")[2]
     assert said[0] == (
-        "✓ Recording the program in reverse mode (ANTHROPIC_BASE_URL, OPENAI_BASE_URL, GOOGLE_GEMINI_BASE_URL, "
-        f"OLLAMA_HOST, LM_STUDIO_API_BASE, OPENAI_API_BASE, OLLAMA_API_BASE, GEMINI_API_BASE) as s/t/{run}"
+        "✓ Recording the program in reverse mode (ANTHROPIC_BASE_URL, OPENAI_BASE_URL, GOOGLE_GEMINI_BASE_URL "
+        "and 5 more) as s/t"
     )
     up, down = (shared.exchanges(run)[0].end[side]["wire"] for side in ("request", "response"))
     assert re.fullmatch(rf"✓ 1 call, {up} B up, {down} B down, \d+\.\d s", said[1])
@@ -256,6 +256,25 @@ def test_a_recorder_that_dies_meanwhile_is_no_affair_of_the_agent(alone: Cockpit
     after = control.status(alone.home)
     assert after is not None
     assert after["pid"] != running["pid"]
+
+
+def test_the_end_is_stated_to_a_recorder_that_is_started_anew(alone: Cockpit) -> None:
+    alone.up()
+    running = control.status(alone.home)
+    assert running is not None
+    told = alone.flight("--", "sh", "-c", f"kill -9 {running['pid']}; exit 3")
+    ends = [data for event, data in alone.events(told["run"]) if event == "run.end"]
+    assert [data["exit_code"] for data in ends] == [3]
+
+
+def test_agents_that_are_started_at_once_share_one_recorder(alone: Cockpit) -> None:
+    running = [
+        subprocess.Popen(alone.argv("--quiet", "--", "echo", str(number)), stdout=subprocess.PIPE, env=alone.environ)
+        for number in range(4)
+    ]
+    said = [process.communicate(timeout=PATIENCE)[0] for process in running]
+    assert said == [b"0\n", b"1\n", b"2\n", b"3\n"]
+    assert [process.returncode for process in running] == [0, 0, 0, 0]
 
 
 def test_an_agent_whose_recorder_was_stopped_ends_as_ever(alone: Cockpit) -> None:

@@ -1,6 +1,7 @@
 """Runs through the forward proxy, and runs with upstreams of their own."""
 
 import json
+import shlex
 import stat
 import sys
 from pathlib import Path
@@ -88,15 +89,21 @@ def test_the_start_says_where_calls_go(shared: Cockpit) -> None:
     assert lines(done.stderr)[0].endswith(told)
 
 
-def test_a_base_url_in_a_dotenv_file_is_where_calls_go(shared: Cockpit) -> None:
+@pytest.mark.parametrize("name", ["qwen", "agent"])
+def test_a_base_url_in_a_dotenv_file_counts_for_a_client_that_reads_it(shared: Cockpit, name: str) -> None:
+    program = shared.work / name
+    words = shlex.join([sys.executable, "-c", SDKS, "openai"])
+    program.write_text(f"#!/bin/sh\nexec {words}\n", encoding="utf-8")
+    program.chmod(0o700)
     with Provider() as gateway:
         path = shared.work / ".env"
-        path.write_text(f"# mine\nexport OPENAI_BASE_URL='{gateway.url}/v1' # local\n")
+        path.write_text(f"# mine\nexport OPENAI_BASE_URL='{gateway.url}/v1' # local\n", encoding="utf-8")
         try:
-            told = shared.flight(*agent("openai"))
+            told = shared.flight("--", str(program))
         finally:
             path.unlink()
-        assert [request.path for request in gateway.received] == ["/v1/chat/completions"]
+        reached = [request.path for request in gateway.received]
+    assert reached == (["/v1/chat/completions"] if name == "qwen" else [])
     assert told["calls"] == 1
 
 

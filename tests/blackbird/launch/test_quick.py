@@ -25,6 +25,7 @@ WORDS = [
     "--session=s",
     "--no-such",
     "-q",
+    "-x",
     "-",
     "",
     "s1",
@@ -69,7 +70,7 @@ def test_plain_words_are_read(arguments: list[str], words: Words) -> None:
     assert quick.read(arguments) == words
 
 
-@pytest.mark.parametrize("arguments", [[], ["--"], ["--help"], ["--session"], ["--session=s", "x"], ["-q", "x"]])
+@pytest.mark.parametrize("arguments", [[], ["--"], ["--help"], ["--session"], ["--session=s", "x"], ["-x", "x"]])
 def test_the_rest_is_left_to_the_long_way(arguments: list[str]) -> None:
     assert quick.read(arguments) is None
 

@@ -38,9 +38,27 @@ def test_codex_with_a_home_of_its_own(user: Path) -> None:
     assert [url for _, url in settings.find(client("codex"), environ)] == ["https://b.example/v1"]
 
 
-def test_claude(user: Path) -> None:
+def test_claude(user: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir("/")
     write(user / ".claude" / "settings.json", '{"env": {"ANTHROPIC_BASE_URL": "https://gateway.example"}}')
     assert [url for _, url in settings.find(client("claude"), {})] == ["https://gateway.example"]
+
+
+def test_claude_of_the_project_goes_before_the_users(user: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = '{"env": {"ANTHROPIC_BASE_URL": "https://NAME.example"}}'
+    project = user / "project"
+    project.mkdir()
+    monkeypatch.chdir(project)
+
+    def counts() -> dict[str, str]:
+        return {setting.upstream: url for setting, url in settings.find(client("claude"), {})}
+
+    write(user / ".claude" / "settings.json", text.replace("NAME", "user"))
+    assert counts() == {"anthropic": "https://user.example"}
+    write(project / ".claude" / "settings.json", text.replace("NAME", "project"))
+    assert counts() == {"anthropic": "https://project.example"}
+    write(project / ".claude" / "settings.local.json", text.replace("NAME", "local"))
+    assert counts() == {"anthropic": "https://local.example"}
 
 
 def test_opencode_of_the_project_goes_before_the_users(user: Path) -> None:
@@ -69,18 +87,18 @@ def test_a_file_without_one_is_passed_over(user: Path, text: str) -> None:
 )
 def test_a_dotenv_file(user: Path, line: str) -> None:
     write(user / ".env", f"# a\nOTHER=1\n\n{line}\nOPENAI_API_KEY=word\n")
-    assert settings.dotenv(table.other(), user) == {"OPENAI_BASE_URL": "https://gateway.example/v1"}
+    assert settings.dotenv(client("qwen"), user) == {"OPENAI_BASE_URL": "https://gateway.example/v1"}
 
 
 def test_a_dotenv_file_counts_up_to_the_root_of_the_repository(user: Path) -> None:
-    write(user / ".env", "OPENAI_BASE_URL=https://gateway.example/v1\n")
-    below = user / "repository" / "src"
+    write(user / "above" / ".env", "OPENAI_BASE_URL=https://gateway.example/v1\n")
+    below = user / "above" / "repository" / "src"
     below.mkdir(parents=True)
-    assert settings.dotenv(table.other(), below) == {}
-    (user / "repository" / ".git").mkdir()
-    assert settings.dotenv(table.other(), below) == {}
-    write(user / "repository" / ".env", "OLLAMA_HOST=box\n")
-    assert settings.dotenv(table.other(), below) == {"OLLAMA_HOST": "box"}
+    assert settings.dotenv(client("qwen"), below) == {}
+    (below.parent / ".git").mkdir()
+    assert settings.dotenv(client("qwen"), below) == {}
+    write(below.parent / ".env", "OPENAI_BASE_URL=http://box\n")
+    assert settings.dotenv(client("qwen"), below) == {"OPENAI_BASE_URL": "http://box"}
 
 
 def test_a_dotenv_file_in_the_home(user: Path) -> None:
@@ -92,4 +110,13 @@ def test_a_dotenv_file_in_the_home(user: Path) -> None:
 
 def test_a_dotenv_file_that_cannot_be_read_is_passed_over(user: Path) -> None:
     (user / ".env").write_bytes(b"OPENAI_BASE_URL=\xff\n")
-    assert settings.dotenv(table.other(), user) == {}
+    assert settings.dotenv(client("qwen"), user) == {}
+
+
+@pytest.mark.parametrize("name", [each.name for each in table.clients() if each.name not in ("gemini", "qwen")])
+def test_a_folder_says_nothing_to_a_program_that_reads_no_such_file(user: Path, name: str) -> None:
+    folder = user / "cloned"
+    every = "".join(f"{variable}=https://elsewhere.example\n" for variable in table.table().variable)
+    write(folder / ".env", every)
+    (folder / ".git").mkdir()
+    assert settings.dotenv(client(name), folder) == {}

@@ -20,6 +20,8 @@ TOLD: dict[str, Any] = {
     "tunnels": 0,
     "trace": "/home/trace",
     "problem": None,
+    "exit_code": 0,
+    "signal": None,
 }
 RECORDED = ["recorded   session s, task t, run r", "           in /home/trace", "next       blackbird session show s"]
 
@@ -34,6 +36,8 @@ RECORDED = ["recorded   session s, task t, run r", "           in /home/trace", 
             "6 calls (4 failed: 429, 2 x 529, upstream_closed), 412.6 KiB up, 18.3 KiB down, 14.2 s",
         ),
         ({"active": 2}, "6 calls, 2 not ended, 412.6 KiB up, 18.3 KiB down, 14.2 s"),
+        ({"exit_code": 3}, "6 calls, 412.6 KiB up, 18.3 KiB down, 14.2 s, exit code 3"),
+        ({"exit_code": None, "signal": "SIGTERM"}, "6 calls, 412.6 KiB up, 18.3 KiB down, 14.2 s, SIGTERM"),
         ({"duration_ms": 3_725_000}, "6 calls, 412.6 KiB up, 18.3 KiB down, 1 h 2 min"),
     ],
 )

@@ -71,6 +71,11 @@ def test_each_script_has_its_mark_and_installs_nothing(here: Place, tmp_path: Pa
     assert here.run("completion", "csh").code == 2
 
 
+def test_a_shell_that_is_not_named_is_asked_for_in_one_line(here: Place) -> None:
+    done = here.run("completion")
+    assert (done.code, done.err.splitlines()[0]) == (2, "✗ Missing argument 'SHELL'. Choose from: bash, zsh, fish")
+
+
 @pytest.mark.parametrize(
     ("words", "at", "expected"),
     [

@@ -52,7 +52,60 @@ def test_the_unit_is_written_and_what_to_type_is_told(here: Place, tmp_path: Pat
         "state": "replaced",
         "started": False,
         "command": START,
+        "left_out": [],
     }
+
+
+def test_settings_of_the_environment_are_the_units_too(
+    here: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    token = "a-long-random-word"
+    for name, value in {
+        "BLACKBIRD_PROXY_LISTEN": "127.0.0.1:5252",
+        "BLACKBIRD_PROXY_TOKEN": token,
+        "BLACKBIRD_UPSTREAMS_LAB": "http://127.0.0.1:8000/a%20b",
+        "BLACKBIRD_PROXY_MODE": "",
+        "BLACKBIRD_SESSION": "harbour",
+        "BLACKBIRD_TASK": "crane",
+        "BLACKBIRD_RUN": "run_1",
+    }.items():
+        monkeypatch.setenv(name, value)
+    done = here.run("up", "--systemd")
+    text = path_in(tmp_path).read_text("utf-8")
+    assert [line for line in text.splitlines() if "=BLACKBIRD_" in line or '="BLACKBIRD_' in line] == [
+        f"Environment=BLACKBIRD_HOME={here.home.path}",
+        "Environment=BLACKBIRD_PROXY_LISTEN=127.0.0.1:5252",
+        'Environment="BLACKBIRD_UPSTREAMS_LAB=http://127.0.0.1:8000/a%%20b"',
+    ]
+    assert token not in text + done.out + done.err
+    assert done.out.splitlines()[1:3] == [
+        "! BLACKBIRD_PROXY_TOKEN is a secret, and not in the unit",
+        f"  put proxy.token into {here.home.config_file}, or the recorder starts without it",
+    ]
+    assert here.run("up", "--systemd", "--json").json["left_out"] == ["BLACKBIRD_PROXY_TOKEN"]
+
+
+def test_a_unit_that_could_not_start_without_the_secret_is_not_written(
+    here: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BLACKBIRD_PROXY_TOKEN", "a-long-random-word")
+    done = here.run("up", "--systemd", "--listen", "0.0.0.0:5252")
+    assert (done.code, path_in(tmp_path).exists()) == (2, False)
+    assert done.err.splitlines() == [
+        (
+            "✗ BLACKBIRD_PROXY_TOKEN is a secret that no unit may hold, and without it: --listen: proxy.listen: "
+            "0.0.0.0:5252 can be reached from other machines, and proxy.token is not set"
+        ),
+        f"  put proxy.token into {here.home.config_file}, and type this again",
+    ]
+
+
+def test_a_secret_that_the_file_has_as_well_is_not_missed(
+    here: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here.home.config_file.write_text('[proxy]\ntoken = "a-long-random-word"\n', encoding="utf-8")
+    monkeypatch.setenv("BLACKBIRD_PROXY_TOKEN", "a-long-random-word")
+    assert here.run("up", "--systemd").out == f"✓ {path_in(tmp_path)} is written\n  Start it: {START}\n"
 
 
 def test_it_is_started_if_asked_for(here: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

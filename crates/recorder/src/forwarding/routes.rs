@@ -30,7 +30,7 @@ pub(crate) struct BadUrl {
 impl Upstream {
     /// Read a URL.
     pub(crate) fn parse(name: &str, url: &str) -> Result<Self, BadUrl> {
-        let bad = |problem| BadUrl { url: url.to_owned(), problem };
+        let bad = |problem| BadUrl { url: without_credentials(url), problem };
         let (tls, rest) = if let Some(rest) = url.strip_prefix("https://") {
             (true, rest)
         } else if let Some(rest) = url.strip_prefix("http://") {
@@ -77,6 +77,15 @@ impl Upstream {
     pub(crate) fn url(&self, rest: &[u8]) -> String {
         let scheme = if self.tls { "https" } else { "http" };
         format!("{scheme}://{}{}{}", self.authority, self.base, String::from_utf8_lossy(rest))
+    }
+}
+
+/// A URL as it may be shown.
+fn without_credentials(url: &str) -> String {
+    let from = url.find("//").map_or(0, |at| at + 2);
+    match url[from..].rfind('@') {
+        Some(at) => format!("{}…{}", &url[..from], &url[from + at..]),
+        None => url.to_owned(),
     }
 }
 
@@ -374,6 +383,8 @@ mod tests {
         ] {
             assert!(Upstream::parse("x", url).is_err(), "{url}");
         }
+        let shown = Upstream::parse("x", "https://user:pw@x").expect_err("credentials").to_string();
+        assert_eq!(shown, "\"https://…@x\" has credentials; the client sends its own");
         let upstream = Upstream::parse("x", "https://[::1]:8443/a").expect("sound");
         assert_eq!(
             (upstream.host.as_str(), upstream.port, upstream.authority.as_str()),

@@ -10,7 +10,7 @@ from blackbird.doctor.findings import Finding, error, note, ok, warning
 def check(files: Files) -> Iterator[Finding]:
     """All about modes."""
     if not files.exists:
-        yield note("home", "nothing was recorded yet: the home is not there", files.home, "blackbird up")
+        yield note("home", "nothing was recorded yet: the home is not there", files.home, "blackbird run -- AGENT")
         return
     for problem in files.unreadable:
         yield warning("file-unreadable", "a folder of the recordings cannot be looked at", problem)

@@ -8,6 +8,7 @@ from blackbird.doctor.facts.recorder import RecorderFacts
 from blackbird.doctor.findings import Finding, error, note, ok, warning
 
 _ANEW = "blackbird down && blackbird up"
+_START = "blackbird run -- AGENT starts it and the agent; blackbird up starts it alone"
 
 
 def check(facts: RecorderFacts) -> Iterator[Finding]:
@@ -32,7 +33,7 @@ def _down(facts: RecorderFacts) -> Iterator[Finding]:
         evidence = ", ".join(text for text in (facts.failure, pid) if text)
         yield error("recorder-silent", "a recorder is there and does not answer", evidence, _ANEW)
         return
-    yield warning("recorder-down", "no recorder runs: nothing is being recorded", "", "blackbird up")
+    yield warning("recorder-down", "no recorder runs: nothing is being recorded", "", _START)
     if facts.port_taken:
         owner = facts.port_owner
         who = (

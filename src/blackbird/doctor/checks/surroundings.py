@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator
 
+from blackbird.agents.table import clients
 from blackbird.doctor.facts.logs import Logs
-from blackbird.doctor.facts.surroundings import Pointer, Retention, Surroundings
+from blackbird.doctor.facts.surroundings import PROXIES, Pointer, Retention, Surroundings
 from blackbird.doctor.findings import Finding, note, ok, warning
 from blackbird.doctor.native import Client
 
@@ -57,7 +58,19 @@ def _base_url(pointer: Pointer, kind: str, listen: str, *, is_running: bool) -> 
         name,
         f"{told} leads an agent past the recorder, and may count for more than a variable",
         evidence,
-        "blackbird run --forward -- AGENT, or take the line out of that file",
+        _remedy(pointer.name),
+    )
+
+
+def _remedy(key: str) -> str:
+    """What to do about a setting that leads past the recorder."""
+    if any(key == setting.key for client in clients() for setting in client.files):
+        return "blackbird run -- AGENT records it, and takes it as where to send on"
+    if key.rpartition(".")[2] in PROXIES:
+        return "take the line out of that file: with it, nothing of that agent is recorded"
+    return (
+        "take the line out of that file, or set the URL as an upstream of the recorder: blackbird run -- AGENT "
+        "then records it if it is https"
     )
 
 

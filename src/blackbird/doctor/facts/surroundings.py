@@ -54,17 +54,26 @@ class Surroundings(msgspec.Struct, frozen=True):
     unreadable: list[str] = []
 
 
-def gather(environ: Mapping[str, str], user_home: Path) -> Surroundings:
-    """What is set now, here."""
+def gather(environ: Mapping[str, str], user_home: Path, folder: Path) -> Surroundings:
+    """What is set now, for agents that are started in a folder."""
     unreadable: list[str] = []
     claude = client_folder(Client.CLAUDE, environ, user_home) / "settings.json"
     codex = client_folder(Client.CODEX, environ, user_home) / "config.toml"
     gemini = client_folder(Client.GEMINI, environ, user_home) / "settings.json"
     settings = _json(claude, unreadable)
+    project = [folder / ".claude" / name for name in ("settings.local.json", "settings.json")]
+    own = [(_json(path, unreadable), path) for path in project if path != claude]
     table = _toml(codex, unreadable)
     return Surroundings(
         variables=[_pointer("the environment", name, environ[name]) for name in BASE_URLS if environ.get(name)],
-        settings=[*_claude_pointers(settings, str(claude)), *_codex_pointers(table, str(codex))],
+        settings=[
+            *(
+                pointer
+                for content, path in [*own, (settings, claude)]
+                for pointer in _claude_pointers(content, str(path))
+            ),
+            *_codex_pointers(table, str(codex)),
+        ],
         proxies=[_pointer("the environment", name, environ[name]) for name in PROXIES if environ.get(name)],
         retentions=[
             *_claude_retention(settings, claude),
