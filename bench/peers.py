@@ -158,7 +158,7 @@ def recorder_config(folder: Path, port: int, upstream: int, **changes: Any) -> P
         ("bench", "proxy.drain_seconds", "5"),
     ]
     config = render.recorder_config(load(home, options, variables={}, folder=folder), home)
-    for key, value in {"upstreams": {}, **changes}.items():
+    for key, value in {"upstreams": {}, "intercept": {}, **changes}.items():
         config[key] = {**config[key], **value} if isinstance(value, dict) and value else value
     home.run.mkdir(parents=True, exist_ok=True)
     home.recorder_json.write_text(json.dumps(config), encoding="utf-8")

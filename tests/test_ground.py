@@ -124,6 +124,19 @@ def test_published_throughput_and_memory_stay_within_their_bounds() -> None:
 
 
 @pytest.mark.requirement("TRACE-09")
+def test_published_start_of_an_agent_is_sooner_than_a_peers() -> None:
+    def added(way: str) -> float:
+        row = re.search(
+            rf"^\| until the first instruction \| {re.escape(way)} \|.*\| \+(\d+) \|$", tables, re.MULTILINE
+        )
+        assert row is not None, f"no row `{way}` in the README: run `make bench ARGS='launch --readme'`"
+        return float(row[1])
+
+    tables = published_figures("launch")
+    assert max(added("run"), added("run --forward")) < 300
+    assert max(added("run"), added("run --forward")) < added("claude-tap")
+
+
 def test_published_size_of_seals_and_time_to_read_one_request() -> None:
     assert ratios("seal", "requests")[-1] >= 150
     assert ratios("seal", "streams, with heads, times and index")[-1] >= 15

@@ -12,7 +12,7 @@ from blackbird.config.load import load
 from blackbird.config.resolve import Config
 from blackbird.errors import ConfigError, RecorderFailed
 from blackbird.home import Home
-from blackbird.recorder import control, process, program
+from blackbird.recorder import control, process, program, users
 from blackbird.service import systemd, unit
 from blackbox.errors import UsageError
 from blackbox.terminal import output
@@ -157,13 +157,21 @@ def _words(option: str, name: str, text: str) -> list[str]:
 def down(as_json: Json = False) -> None:
     """Stop the recorder: requests under way may end first.
 
+    Agents that still run through it are named: their calls fail until it is up again.
+
     Example:
 
       blackbird down
     """
-    pid = process.down(homes.find())
+    home = homes.find()
+    using = users.users(home)
+    for user in using:
+        said = f"{user.program} (process {user.pid}, session {user.session}) still runs through the recorder"
+        output.stderr().print(output.marked("!", output.printable(f"{said}; blackbird up lets it go on")))
+    pid = process.down(home)
     if as_json:
-        output.write_json({"schema": "down/1", "stopped": pid is not None, "pid": pid})
+        runs = [user.run for user in using]
+        output.write_json({"schema": "down/1", "stopped": pid is not None, "pid": pid, "runs": runs})
     elif pid is None:
         output.stdout().print("No recorder was running")
     else:

@@ -23,7 +23,8 @@ from blackbird.launch import settings, telling
 from blackbird.launch.child import Child, Ended, NotStarted, locate
 from blackbird.launch.context import Context
 from blackbird.launch.watch import Watch
-from blackbird.recorder import control
+from blackbird.recorder import control, users
+from blackbird.recorder.users import User
 
 #: How long the end of a run waits for what is still being found out about it.
 _CONTEXT_SECONDS = 1.0
@@ -117,7 +118,8 @@ def fly(home: Home, order: Order, environ: Mapping[str, str]) -> Ended:
         telling.say("✓", telling.start_line(ready.client, plan, route))
     began = time.monotonic()
     try:
-        ended = _start_and_wait(plan, {**environ, **plan.variables}, watch, context, route.run)
+        with users.noted(home, User(route.run, route.session, Path(order.command[0]).name, os.getpid())):
+            ended = _start_and_wait(plan, {**environ, **plan.variables}, watch, context, route.run)
     except NotStarted as error:
         context.finish(0)
         told.state("run.end", {"exit_code": error.exit_code, "duration_ms": 0, "started": False})

@@ -19,6 +19,7 @@ from blackbird.config.resolve import Config
 from blackbird.errors import RecorderDown, RecorderFailed
 from blackbird.home import Home
 from blackbird.recorder import control, program
+from blackbird.recorder.alive import is_alive
 from blackbox.disk import create_file, make_folder, reopen_file, write_error
 
 START_SECONDS = 20.0
@@ -253,23 +254,6 @@ def is_recorder(pid: int) -> bool:
         ["/bin/ps", "-p", str(pid), "-o", "comm="], capture_output=True, text=True, check=False
     )
     return Path(shown.stdout.strip()).name == program.PROGRAM
-
-
-def is_alive(pid: int) -> bool:
-    """Whether a process runs; one that has ended does not, even if nobody has asked how."""
-    with contextlib.suppress(ChildProcessError):
-        if os.waitpid(pid, os.WNOHANG)[0] == pid:
-            return False
-    with contextlib.suppress(OSError):
-        # Where nobody collects orphans, as in many containers, an ended process keeps its number.
-        return Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[0] != b"Z"
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
 
 
 def _wait_for_end(pid: int, seconds: float) -> bool:

@@ -104,4 +104,4 @@ def test_up_in_the_foreground_beside_another_is_refused(here: Place) -> None:
 
 def test_down_without_a_recorder(here: Place) -> None:
     assert here.run("down") == (0, "No recorder was running\n", "")
-    assert here.run("down", "--json").json == {"schema": "down/1", "stopped": False, "pid": None}
+    assert here.run("down", "--json").json == {"schema": "down/1", "stopped": False, "pid": None, "runs": []}

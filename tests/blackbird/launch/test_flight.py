@@ -277,6 +277,15 @@ def test_agents_that_are_started_at_once_share_one_recorder(alone: Cockpit) -> N
     assert [process.returncode for process in running] == [0, 0, 0, 0]
 
 
+def test_stopping_the_recorder_names_the_agents_that_use_it(alone: Cockpit) -> None:
+    alone.up()
+    done = alone.run("--quiet", "--session", "harbour", "--", "sh", "-c", f"{BLACKBIRD} down 2>&1 >/dev/null")
+    said = done.stdout.decode()
+    end = "session harbour) still runs through the recorder; blackbird up lets it go on"
+    assert re.fullmatch(rf"! sh \(process \d+, {re.escape(end)}\n", said)
+    assert list(alone.home.run.glob("agent-*")) == []
+
+
 def test_an_agent_whose_recorder_was_stopped_ends_as_ever(alone: Cockpit) -> None:
     alone.up()
     done = alone.run("--", "sh", "-c", f"{BLACKBIRD} down; exit 9")

@@ -18,6 +18,7 @@ from blackbird.config.resolve import Config
 from blackbird.errors import RecorderFailed, RecorderRefused
 from blackbird.home import Home
 from blackbird.recorder import control, process
+from blackbird.recorder.alive import is_alive
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the recorder is not built on Windows")
 
@@ -121,7 +122,7 @@ def test_what_a_killed_recorder_left_behind_is_no_hindrance(home: Home) -> None:
     worker = status(home)["pid"]
     os.kill(first.pid, signal.SIGKILL)
     os.kill(worker, signal.SIGKILL)
-    while process.is_alive(first.pid) or process.is_alive(worker):
+    while is_alive(first.pid) or is_alive(worker):
         time.sleep(0.01)
     assert home.pid_file.exists()
     second = process.up(home, settings(home))

@@ -16,6 +16,7 @@ from blackbird.config.resolve import Config
 from blackbird.errors import RecorderFailed, RecorderRefused
 from blackbird.home import Home
 from blackbird.recorder import process, program
+from blackbird.recorder.alive import is_alive
 from tests.blackbird.recorder.twin import RUNNING, home_in, listening, scripted
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the recorder is not built on Windows")
@@ -109,7 +110,7 @@ def test_one_that_never_gets_ready_is_ended(home: Home, tmp_path: Path, monkeypa
     with pytest.raises(RecorderFailed, match=r"did not start: it was not ready within 0\.2 s"):
         process.up(home, settings(home))
     pids = tmp_path / "pid"
-    assert not pids.exists() or not process.is_alive(int(pids.read_text("utf-8")))
+    assert not pids.exists() or not is_alive(int(pids.read_text("utf-8")))
 
 
 def test_a_taken_port_is_named(home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -207,7 +208,7 @@ def test_down_clears_away_what_was_left_behind(home: Home, left: str) -> None:
 def test_a_process_that_ended_and_was_not_collected_is_not_alive() -> None:
     ended = subprocess.Popen(["/bin/true"])
     os.waitid(os.P_PID, ended.pid, os.WEXITED | os.WNOWAIT)
-    assert not process.is_alive(ended.pid)
+    assert not is_alive(ended.pid)
     ended.wait()
 
 
