@@ -213,7 +213,8 @@ def _show_table(console: Console, exchanges: Sequence[Exchange]) -> None:
     widths = [max(len(line[at]) for line in (_COLUMNS, *rows)) for at in range(len(_COLUMNS))]
     console.print(_aligned(_COLUMNS, widths), style="bright_black")
     for exchange, row in zip(exchanges, rows, strict=True):
-        console.print(_aligned(row, widths), style=_STYLES.get(exchange.state, ""))
+        style = "" if exchange.is_left else _STYLES.get(exchange.state, "")
+        console.print(_aligned(row, widths), style=style)
 
 
 def _aligned(cells: Sequence[str], widths: Sequence[int]) -> str:
@@ -228,7 +229,9 @@ def _cells(exchange: Exchange) -> tuple[str, ...]:
     path = exchange.path or "?"
     if len(path) > _LONGEST_PATH:
         path = path[: _LONGEST_PATH - 1] + "…"
-    state = f"{exchange.state.value} ({exchange.error.code})" if exchange.error is not None else exchange.state.value
+    state = exchange.state.value
+    if exchange.error is not None:
+        state = "left by the client" if exchange.is_left else f"{state} ({exchange.error.code})"
     if exchange.websocket is not None:
         state += f", {exchange.websocket.client.messages} → {exchange.websocket.server.messages} ←"
     cells = (

@@ -179,6 +179,11 @@ class Exchange(msgspec.Struct, frozen=True):
         return self.state is State.COMPLETE and self.request_body.complete and self.response_body.complete
 
     @property
+    def is_left(self) -> bool:
+        """Whether no more happened than that the client left its WebSocket without a word, as some do when done."""
+        return self.websocket is not None and self.error is not None and self.error.code == "client_disconnected"
+
+    @property
     def messages(self) -> list[Message]:
         """The messages of a WebSocket; none of any other exchange."""
         return self.websocket.messages if self.websocket is not None else []

@@ -97,7 +97,7 @@ def _notes(event: Ended) -> list[Cell]:
     if event.attempt > 1:
         notes.append(Cell(f"attempt {event.attempt}", "yellow"))
     if exchange.error is not None:
-        notes.append(Cell(exchange.error.code, "red"))
+        notes.append(Cell("left", "") if exchange.is_left else Cell(exchange.error.code, "red"))
     elif exchange.state is State.INTERRUPTED:
         notes.append(Cell("interrupted", "yellow"))
     if event.masked:

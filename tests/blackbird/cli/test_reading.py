@@ -311,7 +311,7 @@ def test_a_body_cannot_steer_the_terminal(here: Place) -> None:
         assert "\x07" not in out
 
 
-def websocket(here: Place) -> None:
+def websocket(here: Place, failure: dict[str, str] | None = None) -> None:
     """A question, its answer in two pieces, and a message that broke off."""
     tracer = Tracer()
     tracer.add(Kind.REQUEST_START, identifier(1), START)
@@ -325,7 +325,8 @@ def websocket(here: Place) -> None:
     side = {"messages": 1, "pings": 0, "pongs": 0, "close": None}
     close = {"code": 1000, "reason": "done"}
     sides = {"client": {**side, "close": close}, "server": side}
-    tracer.add(Kind.RESPONSE_END, identifier(1), END | {"websocket": sides})
+    end = END | {"websocket": sides} | (failure or {})
+    tracer.add(Kind.ERROR if failure else Kind.RESPONSE_END, identifier(1), end)
     tracer.save(here.home.trace)
 
 
@@ -365,6 +366,17 @@ def test_a_websocket_in_the_list(here: Place) -> None:
     assert row.endswith("complete, 1 → 1 ←")
     [told] = lines(here.run("requests", "--json").out)
     assert (told["status"], told["messages"]) == (101, {"client": 1, "server": 1})
+
+
+@pytest.mark.parametrize(
+    ("code", "shown"),
+    [("client_disconnected", "left by the client"), ("upstream_cut", "error (upstream_cut)")],
+)
+def test_a_client_that_leaves_a_websocket_without_a_word_made_no_error(here: Place, code: str, shown: str) -> None:
+    websocket(here, {"where": "client", "code": code, "message": ""})
+    assert here.run("requests").out.rstrip().endswith(f"{shown}, 1 → 1 ←")
+    line = here.run("tail", "--no-follow").out
+    assert ("left" in line, code in line) == (shown.startswith("left"), shown.startswith("error"))
 
 
 @pytest.mark.parametrize("is_cut", [True, False])
