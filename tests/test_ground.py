@@ -123,7 +123,6 @@ def test_published_throughput_and_memory_stay_within_their_bounds() -> None:
         assert events >= 4 * peer_events
 
 
-@pytest.mark.requirement("TRACE-09")
 def test_published_start_of_an_agent_is_sooner_than_a_peers() -> None:
     def added(way: str) -> float:
         row = re.search(
@@ -137,6 +136,7 @@ def test_published_start_of_an_agent_is_sooner_than_a_peers() -> None:
     assert max(added("run"), added("run --forward")) < added("claude-tap")
 
 
+@pytest.mark.requirement("TRACE-09")
 def test_published_size_of_seals_and_time_to_read_one_request() -> None:
     assert ratios("seal", "requests")[-1] >= 150
     assert ratios("seal", "streams, with heads, times and index")[-1] >= 15

@@ -164,6 +164,9 @@ class Campaign:
         self.seen += waiting
 
     def _check(self, load: Load, promise: Promise) -> None:
+        # What came to its end by now is to be in the trace with its end, or it would look cut off.
+        until(lambda: self.recorder.control("status")["active_requests"] == 0, "the end of all requests")
+        self.recorder.control("append", type="tool.event", payload="{}")
         problems = inspection.errors(self.recorder.trace)
         assert problems == [], problems
         reading = inspection.read(self.recorder.trace)
