@@ -1,25 +1,13 @@
-"""What the commands' arguments have in common: ids of the user's own words, and the option `--json`."""
+"""What the commands' arguments have in common: a session or a run, and the option `--json`."""
 
-import re
 from typing import Annotated
 
 import typer
 
+from blackbird.launch.ids import check_id
 from blackbox.errors import UsageError
-from blackbox.terminal import output
-
-_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
 Json = Annotated[bool, typer.Option("--json", help="One JSON object (its schema names the command).")]
-
-
-def check_id(option: str, text: str | None) -> str | None:
-    """An id that a user gave, if one was: it becomes part of a path, where `.` and `..` mean something else."""
-    if text is None or (_ID.fullmatch(text) and text not in (".", "..")):
-        return text
-    raise UsageError(
-        f"{option}: `{output.printable(text)}` is no id", "use 1 to 64 letters, digits and . _ - (and not dots alone)"
-    )
 
 
 def one_of(session: str | None, run: str | None) -> dict[str, str]:

@@ -8,9 +8,9 @@ import typer
 
 from blackbird import home as homes
 from blackbird.agents import address, table
-from blackbird.cli.arguments import check_id
 from blackbird.config.load import load
 from blackbird.config.resolve import Config
+from blackbird.launch.ids import check_id
 from blackbird.recorder import control
 from blackbox.terminal import output
 

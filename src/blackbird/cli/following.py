@@ -12,13 +12,13 @@ from rich.text import Text
 
 from blackbird import home as homes
 from blackbird.cli import reading
-from blackbird.cli.arguments import check_id
 from blackbird.config.units import round_size
 from blackbird.exchange import catalog
 from blackbird.exchange.catalog import Selection
 from blackbird.exchange.clock import to_rfc3339
 from blackbird.exchange.view import describe as describe_request
 from blackbird.home import Home
+from blackbird.launch.ids import check_id
 from blackbird.sessions import lines, rows, view
 from blackbird.sessions.follow import Follower
 from blackbird.sessions.lines import Cell

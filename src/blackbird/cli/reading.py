@@ -8,13 +8,13 @@ import typer
 from rich.console import Console
 
 from blackbird import home as homes
-from blackbird.cli.arguments import check_id
 from blackbird.config.units import round_size
 from blackbird.errors import NotFound, RecorderError
 from blackbird.exchange import catalog, view
 from blackbird.exchange.catalog import Selection
 from blackbird.exchange.exchange import Body, Exchange, Message, State
 from blackbird.home import Home
+from blackbird.launch.ids import check_id
 from blackbird.recorder import control
 from blackbird.trace import ids
 from blackbird.trace.errors import TraceError

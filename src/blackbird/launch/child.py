@@ -52,9 +52,9 @@ def locate(program: str, environ: Mapping[str, str]) -> str:
     found = shutil.which(program, path=path)
     if found is not None:
         return found
-    there = program if os.path.isdir(program) else shutil.which(program, mode=os.F_OK, path=path)  # noqa: PTH112
-    if there is not None and os.sep in there and os.path.isdir(there):  # noqa: PTH112 - names as they are given
-        raise NotStarted(f"{there} is a folder", "name a program", EXIT_NOT_EXECUTABLE)
+    if os.sep in program and os.path.isdir(program):  # noqa: PTH112 - the name as it is given
+        raise NotStarted(f"{program} is a folder", "name a program", EXIT_NOT_EXECUTABLE)
+    there = shutil.which(program, mode=os.F_OK, path=path)
     if there is not None:
         raise NotStarted(f"{there} cannot be executed", "make it executable: chmod +x", EXIT_NOT_EXECUTABLE)
     remedy = "if it is an alias or a function of your shell, name its file: type -a shows it"

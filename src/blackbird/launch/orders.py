@@ -10,11 +10,11 @@ from blackbird.agents.table import Mode
 from blackbird.launch import flight, telling
 from blackbird.launch.child import NotStarted, end_like
 from blackbird.launch.flight import Order
+from blackbird.launch.ids import check_id
 from blackbox.errors import BlackboxError, UsageError
 from blackbox.terminal.output import printable
 
 EXIT_OWN = 125
-_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _CREDENTIALS = re.compile(r"//[^/\s]*@")
 _UPSTREAM = re.compile(r"([a-z0-9][a-z0-9-]{0,63})=(https?://\S+)")
 
@@ -54,8 +54,8 @@ def _order(words: Words) -> Order:
     session = words.session if words.session is not None else os.environ.get("BLACKBIRD_SESSION")
     return Order(
         command=words.command,
-        session=_check_id("--session", session),
-        task=_check_id("--task", words.task),
+        session=check_id("--session", session),
+        task=check_id("--task", words.task),
         describe=words.describe,
         goal=words.goal,
         upstreams=_upstreams(words.upstream),
@@ -69,16 +69,6 @@ def _mode(*, forward: bool, reverse: bool) -> Mode | None:
     if forward and reverse:
         raise UsageError("--forward and --reverse exclude each other", "choose one, or none of them")
     return "forward" if forward else "reverse" if reverse else None
-
-
-def _check_id(option: str, text: str | None) -> str | None:
-    """An id that a user gave, if one was: it becomes part of a path, where `.` and `..` mean something else."""
-    if text is None or (_ID.fullmatch(text) and text not in (".", "..")):
-        return text
-    raise UsageError(
-        f"{option}: `{printable(text)}` is no id",
-        "use 1 to 64 letters, digits and . _ - (and not dots alone)",
-    )
 
 
 def _upstreams(words: list[str]) -> dict[str, str]:

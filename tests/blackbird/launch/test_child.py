@@ -76,6 +76,8 @@ def test_a_folder_is_no_program(shared: Cockpit) -> None:
     done = shared.run("--", str(shared.work))
     assert done.returncode == 126
     assert done.stderr.decode().splitlines()[0] == f"✗ {shared.work} is a folder"
+    (shared.work / "no-such-agent").mkdir()
+    assert shared.run("--", "no-such-agent").returncode == 127
 
 
 def test_a_program_that_is_not_executable(shared: Cockpit) -> None:
