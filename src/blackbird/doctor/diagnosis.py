@@ -14,7 +14,7 @@ from blackbird.doctor.checks import passing, surroundings, trace
 from blackbird.doctor.checks import recorder as recorder_checks
 from blackbird.doctor.facts import files, logs, recorded, recorder
 from blackbird.doctor.facts import surroundings as set_around
-from blackbird.doctor.findings import Finding, Level, note
+from blackbird.doctor.findings import Finding, note
 from blackbird.doctor.native import Client
 from blackbird.home import Home
 from blackbird.trace.folder import Trace
@@ -82,7 +82,7 @@ def diagnose(seen: Facts) -> list[Finding]:
         *trace.check(seen.recorded, seen.files, seen.since_ns, seen.now_ns),
     ]
     found += [
-        Finding(each.id, Level(each.weight.value), each.what, str(seen.key.parent), each.remedy)
+        Finding(each.id, each.weight, each.what, str(seen.key.parent), each.remedy)
         for each in problems(seen.condition, seen.key, seen.now)
     ]
     found += [note("root-certificates", text) for text in seen.roots.notes]

@@ -1,17 +1,8 @@
 """A finding: how bad it is, what it is, on what evidence, and what to type about it."""
 
-import enum
-
 import msgspec
 
-
-class Level(enum.StrEnum):
-    """How bad a finding is; only an error makes the command fail."""
-
-    OK = "ok"
-    NOTE = "note"
-    WARNING = "warning"
-    ERROR = "error"
+from blackbird.authority.problems import Level
 
 
 class Finding(msgspec.Struct, frozen=True):

@@ -10,7 +10,7 @@ import pytest
 
 from blackbird.authority import ca, roots
 from blackbird.authority.bundle import bundle
-from blackbird.authority.problems import Weight, problems
+from blackbird.authority.problems import Level, problems
 from blackbird.errors import RecorderRefused
 from blackbird.home import Home
 from tests.blackbird.authority.issued import issue
@@ -43,7 +43,7 @@ def test_it_is_limited_to_the_hosts_of_the_upstreams_and_kept_until_they_change(
 def test_it_is_sound_and_for_its_owner_alone(home: Home) -> None:
     made = ca.ensure(home)
     now = dt.datetime.now(dt.UTC)
-    assert [each.weight for each in problems(ca.inspect(home), ca.key_path(home), now)] == [Weight.OK]
+    assert [each.weight for each in problems(ca.inspect(home), ca.key_path(home), now)] == [Level.OK]
     assert stat.S_IMODE(ca.key_path(home).stat().st_mode) == 0o600
     assert stat.S_IMODE(ca.folder(home).stat().st_mode) == 0o700
     assert dt.timedelta(days=729) <= made.not_after - now <= dt.timedelta(days=731)

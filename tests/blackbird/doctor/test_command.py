@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from blackbird.doctor.findings import Level
+from blackbird.authority.problems import Level
 from tests.blackbird.authority.issued import issue, put
 from tests.blackbird.cli.command import Place, place
 from tests.blackbird.recorder.twin import listening, scripted

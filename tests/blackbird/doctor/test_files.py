@@ -6,12 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from blackbird.authority.problems import Level
 from blackbird.doctor.checks import files as file_checks
 from blackbird.doctor.checks import trace as trace_checks
 from blackbird.doctor.facts import files, logs
 from blackbird.doctor.facts.files import Files, Loose
 from blackbird.doctor.facts.recorded import Jump, Recorded
-from blackbird.doctor.findings import Finding, Level
+from blackbird.doctor.findings import Finding
 from blackbird.doctor.native import Client, NativeCall
 from blackbird.home import Home
 from tests.blackbird.recorder.twin import home_in

@@ -4,11 +4,12 @@ from pathlib import Path
 
 import pytest
 
+from blackbird.authority.problems import Level
 from blackbird.doctor.checks.passing import check, past
 from blackbird.doctor.facts import recorded
 from blackbird.doctor.facts.logs import Logs
 from blackbird.doctor.facts.recorded import Call, Jump, Recorded
-from blackbird.doctor.findings import Finding, Level
+from blackbird.doctor.findings import Finding
 from blackbird.doctor.native import Client, NativeCall
 from blackbird.trace.folder import Trace
 from blackbird.trace.records import Kind

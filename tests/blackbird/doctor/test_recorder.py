@@ -11,12 +11,12 @@ from typing import Any
 import msgspec
 import pytest
 
+from blackbird.authority.problems import Level
 from blackbird.config import render
 from blackbird.config.load import load
 from blackbird.doctor.checks.recorder import check
 from blackbird.doctor.facts import recorder
 from blackbird.doctor.facts.recorder import Owner, RecorderFacts, find_owner
-from blackbird.doctor.findings import Level
 from blackbird.home import Home
 from tests.blackbird.recorder.twin import RUNNING, home_in, listening, scripted
 

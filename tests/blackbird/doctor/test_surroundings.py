@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from blackbird.authority.problems import Level
 from blackbird.doctor.checks.surroundings import check
 from blackbird.doctor.facts.logs import Logs
 from blackbird.doctor.facts.surroundings import Pointer, Retention, Surroundings, gather, host_of
-from blackbird.doctor.findings import Finding, Level
+from blackbird.doctor.findings import Finding
 from blackbird.doctor.native import Client
 
 DAY = 86_400 * 1_000_000_000

@@ -9,7 +9,7 @@ import typer
 from blackbird import home as homes
 from blackbird.authority import ca
 from blackbird.authority.ca import Authority, Condition
-from blackbird.authority.problems import Problem, Weight, problems
+from blackbird.authority.problems import Level, Problem, problems
 from blackbird.cli.arguments import Json
 from blackbird.errors import NotFound
 from blackbird.home import Home
@@ -17,7 +17,7 @@ from blackbox.disk import replace_file, write_once
 from blackbox.errors import ReadError, UsageError
 from blackbox.terminal import output
 
-_MARKS = {Weight.OK: "✓", Weight.ERROR: "✗", Weight.WARNING: "!"}
+_MARKS = {Level.OK: "✓", Level.ERROR: "✗", Level.WARNING: "!"}
 _NOWHERE = "It is in no store of the system or of a browser; only agents that blackbird run starts trust it."
 _RESTART = "Agents that run in forward mode trust the old one: start them again."
 
@@ -59,7 +59,7 @@ def show(as_json: Json = False) -> None:
         output.write_json(_describe(home, condition, found))
     else:
         _show(condition, found)
-    if any(problem.weight is Weight.ERROR for problem in found):
+    if any(problem.weight is Level.ERROR for problem in found):
         raise typer.Exit(1)
 
 
@@ -171,7 +171,7 @@ def _describe(home: Home, condition: Condition, found: list[Problem]) -> dict[st
     told = [
         {"id": each.id, "level": each.weight.value, "what": each.what, "remedy": each.remedy or None}
         for each in found
-        if each.weight is not Weight.OK
+        if each.weight is not Level.OK
     ]
     return {"schema": "ca/1", "folder": str(ca.folder(home)), "authority": about, "problems": told}
 

@@ -5,9 +5,10 @@ from typing import Annotated
 import typer
 
 from blackbird import home as homes
+from blackbird.authority.problems import Level
 from blackbird.cli.arguments import Json
 from blackbird.doctor import diagnosis
-from blackbird.doctor.findings import Finding, Level
+from blackbird.doctor.findings import Finding
 from blackbox.terminal import output
 
 EXIT_ERROR = 1
