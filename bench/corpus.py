@@ -26,6 +26,11 @@ _FILES = ("src/queue.rs", "src/worker/pool.rs", "tests/retry.rs", "docs/guide.md
 _TOOLS = ("read", "grep", "edit", "shell", "test", "git", "glob", "write")
 
 
+def prose(rng: random.Random, count: int) -> str:
+    """So many words."""
+    return " ".join(rng.choices(_WORDS, k=count))
+
+
 def session_lines(seed: int = 1) -> Iterator[str]:
     """An endless session: each turn is a message with its metrics, some calls, now and then something rare."""
     rng = random.Random(seed)
@@ -33,7 +38,7 @@ def session_lines(seed: int = 1) -> Iterator[str]:
     while True:
         step += 1
         ts = _timestamp(step)
-        words = " ".join(rng.choices(_WORDS, k=rng.randint(6, 30)))
+        words = prose(rng, rng.randint(6, 30))
         yield f"a: {words.capitalize()}. step={step} ts={ts}"
         prompt, completion = rng.randint(500, 90_000), rng.randint(20, 900)
         yield f"# metrics step={step} prompt_tokens={prompt} completion_tokens={completion} cost_usd=0.0001"
@@ -57,9 +62,9 @@ def _call(rng: random.Random, call: int, step: int, ts: str) -> Iterator[str]:
         latency, length = rng.randint(3, 900), rng.randint(1, 900)
         yield f"t:{tool} id=call_{call} {path} {meta} latency_ms={latency} → [{length} lines]"
     elif shape < 0.8:
-        pattern = " ".join(rng.choices(_WORDS, k=3))
+        pattern = prose(rng, 3)
         yield f't!:{tool} id=call_{call} pattern="{pattern}" path={path} {meta} → [running]'
-        yield f"o: id=call_{call} → [ok] {' '.join(rng.choices(_WORDS, k=10))}"
+        yield f"o: id=call_{call} → [ok] {prose(rng, 10)}"
     else:
         yield f't:shell id=call_{call} cmd="cargo test {path}" {meta} → [ok] {rng.randint(1, 200)} passed'
         for _ in range(rng.randint(1, 4)):

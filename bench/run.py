@@ -14,6 +14,8 @@ sys.path.insert(0, str(ROOT))
 
 #: Each is a module beside this one: what it measures, and a page of Markdown from that.
 SUBJECTS: dict[str, Callable[[Any, argparse.Namespace], Any]] = {
+    "canon": lambda module, options: module.measure(options.rounds),
+    "imports": lambda module, options: module.measure(options.rounds, large=options.large),
     "launch": lambda module, options: module.measure(options.rounds),
     "log": lambda module, options: module.measure(options.rounds, options.logs),
     "redaction": lambda module, options: module.measure(options.rounds, options.logs),
@@ -32,6 +34,7 @@ def main() -> None:
     parser.add_argument(
         "--logs", type=Path, action="append", default=[], help="a folder of real logs to measure on too"
     )
+    parser.add_argument("--large", action="store_true", help="also import a log of a gigabyte, which takes minutes")
     parser.add_argument("--json", action="store_true", help="print the raw figures as JSON")
     parser.add_argument("--readme", action="store_true", help="write the tables into README.md")
     options = parser.parse_args()

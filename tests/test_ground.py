@@ -145,6 +145,27 @@ def test_published_size_of_seals_and_time_to_read_one_request() -> None:
     assert int(read[3]) < 50
 
 
+def test_published_streams_and_histories_reach_their_floors() -> None:
+    tables = published_figures("canon")
+    streams = re.findall(r"^\| [\w ]+ \| blackbird \| ([\d.]+) ", tables, re.MULTILINE)
+    assert len(streams) == 5
+    assert min(map(float, streams)) >= 15
+    rows = re.findall(
+        r"^\| ([\d,]+) \| .*? MB \| .*? MB \| (\d+) \| .*\| ([\d.]+) \| (\d+) MB \|$", tables, re.MULTILINE
+    )
+    assert [int(row[0].replace(",", "")) for row in rows] == [2500, 5000, 10_000]
+    assert min(int(row[1]) for row in rows) >= 100
+    first, *_, last = (float(row[2]) for row in rows)
+    assert last <= 1.25 * first
+
+
+def test_published_import_of_a_log_stays_within_its_bounds() -> None:
+    seconds, _least, _most, peak, *_ = ratios("imports", "blackbird import")
+    assert seconds < 10
+    assert peak < 150
+    assert ratios("imports", "blackbird import, again")[0] < seconds
+
+
 @pytest.mark.requirement("PROOF-05")
 def test_published_memory_is_within_the_bound() -> None:
     assert figure("one 100 MB log", 1) >= 100

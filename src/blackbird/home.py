@@ -39,6 +39,11 @@ class Home:
         return self.path / "runs.jsonl"
 
     @property
+    def derived(self) -> Path:
+        """The folder of what can be made again from the trace."""
+        return self.path / "derived"
+
+    @property
     def recorder_json(self) -> Path:
         """The resolved configuration that the recorder reads."""
         return self.run / "recorder.json"

@@ -40,7 +40,11 @@ def marked(name: str) -> str:
     ("line", "code", "schema"),
     [
         ("blackbird requests --json", 0, "request/1"),
-        ("blackbird tail --no-follow --json", 0, "request/1"),
+        ("blackbird tail --no-follow --requests --json", 0, "request/1"),
+        ("blackbird tail --no-follow --json", 0, "item/1"),
+        ("blackbird show harbour --json", 0, "item/1"),
+        ("blackbird export harbour --json", 0, "export/1"),
+        ("blackbird audit harbour --json", 0, "audit/1"),
         ("blackbird sessions --json", 0, "session-summary/1"),
         ("blackbird session show --json", 0, "session/1"),
         ("blackbird session show unattributed --json", 0, "session/1"),

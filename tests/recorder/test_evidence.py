@@ -15,6 +15,8 @@ from tests.clients.upstream import answering
 from tests.recorder.conftest import Start, Wire, Wired
 from tests.recorder.trace_view import HARNESS_EVENT
 
+#: The id of an imported log.
+SOURCE = "01JD4Q0000000000000000000A"
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
 
 
@@ -97,7 +99,8 @@ def test_what_an_agent_says_of_itself_does_not_replace_what_passed(wire: Wire) -
     wire.recorder.ask(post(b'{"model": "m"}'))
     before = wire.only()
     claim = json.dumps({"request_id": before.id.hex(), "status": 500, "body": "something else"})
-    assert wire.recorder.control("append", type="native.line", payload=claim)["ok"]
+    lines = [{"offset": 0, "length": len(claim), "text": claim}]
+    assert wire.recorder.control("import", source=SOURCE, lines=lines)["ok"]
     after = wire.only()
     assert (after.request, after.response, after.head["status"]) == (b'{"model": "m"}', b"{}", 200)
     assert after.sequences == before.sequences

@@ -13,6 +13,8 @@ from tests.recorder.conftest import Wire, Wired
 from tests.recorder.trace_view import Exchange
 
 CODINGS = ["identity", "gzip", "deflate", "zstd", "br"]
+#: The id of an imported log.
+SOURCE = "01JD4Q0000000000000000000A"
 MODES = ["full", "privacy", "passthrough", "degrade"]
 RULE = """
 [[rule]]
@@ -276,7 +278,9 @@ def test_secrets_in_what_is_stated(wire: Wire) -> None:
     wire.recorder.control("register", session="s", data={"note": token("data")})
     wire.recorder.control("event", event="goal", session="s", data={"goal": token("goal")})
     wire.recorder.control("append", type="tool.event", payload=f'{{"output": "{token("tool")}"}}')
-    wire.recorder.control("append", type="native.line", payload=f"a line with {token('line')}")
+    wire.recorder.control(
+        "import", source=SOURCE, lines=[{"offset": 0, "length": 9, "text": f"a line with {token('line')}"}]
+    )
     for place in ("data", "goal", "tool", "line"):
         assert wire.holds(token(place).encode()) == []
 

@@ -10,7 +10,7 @@ from typing import Any
 _RECORD = struct.Struct("<IIBBHQQ16s")
 _NO_REQUEST = bytes(16)
 REQUEST_START, REQUEST_BODY, RESPONSE_START, RESPONSE_BODY, RESPONSE_END, ERROR = range(1, 7)
-WS_FRAME, GAP, HARNESS_EVENT, CHECKPOINT = 7, 8, 11, 13
+WS_FRAME, GAP, NATIVE_LINE, HARNESS_EVENT, CHECKPOINT = 7, 8, 10, 11, 13
 FROM_CLIENT, BINARY, CONTINUES = 4, 16, 32
 
 
@@ -103,7 +103,7 @@ def exchanges(trace: Path) -> list[Exchange]:
     """All exchanges, in the order of their first records."""
     found: dict[bytes, Exchange] = {}
     for record in records(trace):
-        if record.request == _NO_REQUEST:
+        if record.request == _NO_REQUEST or record.kind == NATIVE_LINE:
             continue
         exchange = found.setdefault(record.request, Exchange(record.request))
         exchange.sequences.append(record.sequence)

@@ -26,6 +26,7 @@ enum Action {
     #[command(hide = true)]
     Seal(Sealing),
     Maintain(Maintenance),
+    Import(Importing),
     Ca(Ca),
     Dump(Dump),
     Redact(Redaction),
@@ -74,6 +75,17 @@ pub(crate) struct Maintenance {
     /// Its arguments, a JSON object
     #[arg(value_name = "JSON", default_value = "{}")]
     pub(crate) arguments: String,
+}
+
+/// Take lines of agents' own logs into the trace while no recorder runs.
+///
+/// Speaks as the control socket does: reads operations from standard input, one JSON object a line, and prints the
+/// answer to each as one.
+#[derive(Args, Debug, PartialEq, Eq)]
+pub(crate) struct Importing {
+    /// The resolved configuration, as 'blackbird up' writes it
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: PathBuf,
 }
 
 /// Make the private CA for the hosts that are recorded, or issue it anew if it is time or the hosts changed.
@@ -126,6 +138,8 @@ pub(crate) enum Answer {
     Seal(Sealing),
     /// Look after the trace without a recorder.
     Maintain(Maintenance),
+    /// Take in agents' logs without a recorder.
+    Import(Importing),
     /// Have a private CA.
     Ca(Ca),
     /// Show a segment.
@@ -156,6 +170,7 @@ impl From<Action> for Answer {
             Action::Worker(worker) => Self::Work(worker),
             Action::Seal(sealing) => Self::Seal(sealing),
             Action::Maintain(maintenance) => Self::Maintain(maintenance),
+            Action::Import(importing) => Self::Import(importing),
             Action::Ca(asked) => Self::Ca(asked),
             Action::Dump(dump) => Self::Dump(dump),
             Action::Redact(redaction) => Self::Redact(redaction),
@@ -224,6 +239,14 @@ mod tests {
         let configured = Configured { config: "a.json".into() };
         assert_eq!(answer(&["serve", "--config", "a.json"]), Answer::Serve(configured));
         let Answer::Refuse(text) = answer(&["serve"]) else { panic!("serve without a configuration") };
+        assert_eq!(text.lines().count(), 1);
+    }
+
+    #[test]
+    fn importing_needs_a_configuration() {
+        let importing = Importing { config: "a.json".into() };
+        assert_eq!(answer(&["import", "--config", "a.json"]), Answer::Import(importing));
+        let Answer::Refuse(text) = answer(&["import"]) else { panic!("import without a configuration") };
         assert_eq!(text.lines().count(), 1);
     }
 

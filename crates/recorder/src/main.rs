@@ -25,12 +25,13 @@ mod recording;
 mod redaction;
 mod serving;
 
-use std::io::{self, Write};
+use std::io::{self, BufRead, Read, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
 use command::{Answer, Maintenance, Redaction};
 use config::Config;
+use serving::control::LONGEST_LINE;
 use serving::stop::Phase;
 use serving::worker::{Backstage, WorkerError, while_doing};
 use serving::{supervisor, worker};
@@ -56,6 +57,7 @@ fn main() -> ExitCode {
         ),
         Answer::Seal(asked) => outcome(recording::sealing::run(&asked, &mut io::stdout())),
         Answer::Maintain(asked) => outcome(maintain(&asked)),
+        Answer::Import(asked) => outcome(import(&asked.config)),
         Answer::Ca(asked) => {
             let (told, is_fine) = authority::command::run(Config::load(&asked.config), asked.renew);
             (if is_fine { 0 } else { FAILED }, writeln!(io::stdout(), "{told}"))
@@ -93,6 +95,35 @@ fn maintain(asked: &Maintenance) -> Result<(), WorkerError> {
     let answer = runtime.block_on(backstage.desk.perform(order.to_string().as_bytes()));
     backstage.close();
     writeln!(io::stdout(), "{answer}").map_err(while_doing("cannot print the answer"))
+}
+
+/// Answer what is asked on standard input, as the control socket would, with the trace opened for this alone.
+fn import(path: &Path) -> Result<(), WorkerError> {
+    let mut config = Config::load(path)?;
+    // Whoever imports waits for this process; the next recorder has the time to compress what came in.
+    config.trace.seal = false;
+    let backstage = Backstage::open(&config, String::new(), watch::channel(Phase::Running).0, 0)?;
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().build().map_err(while_doing("cannot start"))?;
+    let (mut input, mut output) = (io::stdin().lock(), io::stdout());
+    let mut line = Vec::new();
+    let mut answer_next = || -> io::Result<bool> {
+        line.clear();
+        if (&mut input).take(LONGEST_LINE).read_until(b'\n', &mut line)? == 0 {
+            return Ok(false);
+        }
+        let answer = runtime.block_on(backstage.desk.perform(&line));
+        writeln!(output, "{answer}")?;
+        output.flush().map(|()| true)
+    };
+    let outcome = loop {
+        match answer_next() {
+            Ok(true) => {}
+            ended => break ended.map(drop).map_err(while_doing("cannot speak with whoever imports")),
+        }
+    };
+    backstage.close();
+    outcome
 }
 
 /// Redact standard input; returns the exit code, and whether the last word could be said.

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use redact::Redactor;
 use wal::ids::Id;
 use wal::record::Kind;
 
@@ -95,6 +96,12 @@ impl Scribe {
     #[must_use]
     pub fn policy_version(&self) -> &str {
         self.desk.pen.redactor.version()
+    }
+
+    /// What finds secrets, for texts that are no part of an exchange.
+    #[must_use]
+    pub fn redactor(&self) -> &Redactor {
+        &self.desk.pen.redactor
     }
 
     /// Redact a statement that is no part of an exchange; returns it and whether anything was replaced.

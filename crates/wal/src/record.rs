@@ -100,7 +100,7 @@ pub mod flags {
     pub const ENCRYPTED: u16 = 8;
     /// Of a WebSocket message: it is binary.
     pub const BINARY: u16 = 16;
-    /// Of a WebSocket message: it goes on in the next record of its direction.
+    /// Of a WebSocket message: it goes on in the next record of its direction; of an agent's line, in the next of its log.
     pub const CONTINUES: u16 = 32;
 }
 

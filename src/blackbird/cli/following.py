@@ -1,4 +1,4 @@
-"""`blackbird tail` and `sessions`: requests as they pass, and what they belong to."""
+"""`blackbird tail --requests` and `sessions`: requests as they pass, and what they belong to."""
 
 import sys
 import time
@@ -18,7 +18,6 @@ from blackbird.exchange.catalog import Selection
 from blackbird.exchange.clock import to_rfc3339
 from blackbird.exchange.view import describe as describe_request
 from blackbird.home import Home
-from blackbird.launch.ids import check_id
 from blackbird.sessions import lines, rows, view
 from blackbird.sessions.follow import Follower
 from blackbird.sessions.lines import Cell
@@ -34,34 +33,11 @@ _POLL_SECONDS = 0.1
 _PATIENCE_NS = 1_000_000_000
 
 
-def tail(
-    count: Annotated[int, typer.Option("--lines", "-n", min=0, help="How many of the last to show first.")] = 10,
-    session: Annotated[str | None, typer.Option("--session", help="Only this session.")] = None,
-    task: Annotated[str | None, typer.Option("--task", help="Only this task.")] = None,
-    run: Annotated[str | None, typer.Option("--run", help="Only this run.")] = None,
-    follow: Annotated[bool, typer.Option("--follow/--no-follow", help="Wait for more.")] = True,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object a request (schema request/1).")] = False,
-) -> None:
-    """Show requests as they end, a line each, until Ctrl-C.
-
-    A line has the time (UTC), session and run, client, request and model, status, bytes sent and received, duration,
-    and what is to be noticed: another attempt, an error, secrets that were masked. On a terminal, a request that
-    takes longer than a second has a line when it begins, too. Of a WebSocket, each message of the client and the end
-    of each answer has one. Works without a recorder, and goes on when that is started anew.
-
-    Examples:
-
-      blackbird tail
-
-      blackbird tail -n 50 --session harbour --no-follow
-
-      blackbird tail -n 0 --json | jq -r 'select(.status >= 400) | .request_id'
-    """
-    selection = Selection(check_id("--session", session), check_id("--task", task), check_id("--run", run))
-    home = homes.find()
+def tail_requests(home: Home, selection: Selection, count: int, *, follow: bool, as_json: bool) -> None:
+    """Requests as they end, a line each, until Ctrl-C."""
     show = _Tail(home, selection, as_json=as_json)
     try:
-        with Follower.last(home.trace, count, _matcher(selection)) as follower:
+        with Follower.last(home.trace, count, matcher(selection)) as follower:
             shown = show.history(follower, count)
             if not follow:
                 show.explain(shown)
@@ -74,7 +50,8 @@ def tail(
         return
 
 
-def _matcher(selection: Selection) -> Callable[[Record], bool]:
+def matcher(selection: Selection) -> Callable[[Record], bool]:
+    """Whether the start of a request is one of those that are wanted."""
     wanted = {key: getattr(selection, key) for key in ("session", "task", "run")}
 
     def matches(record: Record) -> bool:
@@ -286,7 +263,7 @@ def _row_cells(row: Row, *, is_short: bool) -> list[str]:
         str(tally.calls),
         round_size(tally.request_bytes + tally.response_bytes),
         str(tally.failures or "-"),
-        (row.goal or "").partition("\n")[0],
+        (row.goal or row.title or "").partition("\n")[0],
     ]
     return [output.printable(cell) for cell in cells]
 

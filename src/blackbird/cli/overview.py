@@ -14,7 +14,7 @@ _DOWN = (
 _UP = (
     ("blackbird run -- claude", "run an agent, recorded; or codex, gemini, opencode, a script"),
     ('eval "$(blackbird env)"', "send the agents of this shell through the recorder"),
-    ("blackbird tail", "requests as they pass"),
+    ("blackbird tail", "what agents say and do, as it happens"),
     ("blackbird sessions", "what was recorded, by session"),
     ("blackbird requests", "the same, request by request"),
     ("blackbird down", "stop recording"),

@@ -1,8 +1,8 @@
-"""`blackbird requests` and `show`: what agents sent and received, request by request."""
+"""`blackbird requests`, and `show` of one: what agents sent and received, request by request."""
 
 import datetime as dt
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import typer
 from rich.console import Console
@@ -93,41 +93,35 @@ def requests(
         output.stdout().print(NOTHING_YET)
 
 
-def show(
-    identifier: Annotated[str, typer.Argument(metavar="ID", help="A request: its id, or the start of it.")],
-    raw: Annotated[
-        bool, typer.Option("--raw", help="The recorded bytes of the body alone (of the response, or --request).")
-    ] = False,
-    request: Annotated[bool, typer.Option("--request", help="Only the request.")] = False,
-    response: Annotated[bool, typer.Option("--response", help="Only the response.")] = False,
-    headers: Annotated[bool, typer.Option("--headers", help="Only the heads, without the bodies.")] = False,
-    full: Annotated[bool, typer.Option("--full", help="All of a long body, on a terminal too.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object (schema exchange/1).")] = False,
-) -> None:
-    """Show one request and what came back: both heads, both bodies, timings, what was redacted and what is missing.
+class RequestView(NamedTuple):
+    """What of a request is to be shown, and how."""
 
-    Bodies are as recorded: decoded, and with secrets replaced. JSON is laid out for reading; --raw changes nothing.
-    Of a WebSocket, its messages are shown in their order, → from the client and ← from the provider.
+    raw: bool = False
+    request: bool = False
+    response: bool = False
+    headers: bool = False
+    full: bool = False
+    as_json: bool = False
 
-    Examples:
+    @property
+    def is_particular(self) -> bool:
+        """Whether this is asked of requests alone."""
+        return self.raw or self.request or self.response or self.headers
 
-      blackbird show req_01JD4Q0000000000000000000A
 
-      blackbird show 01JD4Q --response --raw > answer.txt
-
-      blackbird show 01JD4Q --json | jq .timings
-    """
-    if raw and (as_json or headers or (request and response)):
+def show_request(identifier: str, wanted: RequestView) -> None:
+    """One request and what came back."""
+    if wanted.raw and (wanted.as_json or wanted.headers or (wanted.request and wanted.response)):
         raise UsageError("--raw writes one body and nothing else", "leave the other options out")
     home = homes.find()
     exchange = _load(Trace(home.trace), identifier, live_instance(recorder_status(home)))
-    sides = _sides(request=request, response=response)
-    if raw:
-        output.write(exchange.body(Direction.REQUEST if request else Direction.RESPONSE).data)
-    elif as_json:
-        output.write_json(view.describe_whole(exchange, sides, bodies=not headers))
+    sides = _sides(request=wanted.request, response=wanted.response)
+    if wanted.raw:
+        output.write(exchange.body(Direction.REQUEST if wanted.request else Direction.RESPONSE).data)
+    elif wanted.as_json:
+        output.write_json(view.describe_whole(exchange, sides, bodies=not wanted.headers))
     else:
-        _show_exchange(output.stdout(), exchange, sides, bodies=not headers, full=full)
+        _show_exchange(output.stdout(), exchange, sides, bodies=not wanted.headers, full=wanted.full)
 
 
 def recorder_status(home: Home) -> dict[str, Any] | None:

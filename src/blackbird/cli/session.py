@@ -141,11 +141,22 @@ def _facts(detail: Detail) -> list[tuple[str, str | None]]:
     row = detail.row
     pairs = [
         ("goal", row.goal),
+        ("title", row.title),
         ("agents", ", ".join(row.agents)),
         ("tasks", ", ".join(detail.tasks)),
         ("time", f"{_second(row.began)} to {_second(row.last)}"),
+        ("imported", _imported(row)),
     ]
     return [*pairs, *_tally_facts(detail.tally)]
+
+
+def _imported(row: Row) -> str | None:
+    """What was taken in of the agents' own logs."""
+    if not row.logs:
+        return None
+    lines, outside = sum(log.lines for log in row.logs), sum(not log.is_kept for log in row.logs)
+    told = f"{len(row.logs)} log{'s' if len(row.logs) != 1 else ''}, {lines} lines"
+    return told + (f"; {outside} left outside of the trace" if outside else "")
 
 
 def _run_facts(run: Run) -> list[tuple[str, str | None]]:
@@ -208,9 +219,11 @@ def _thread_lines(threads: Sequence[Thread], indent: str, *, with_runs: bool) ->
 def _next_steps(detail: Detail) -> list[str]:
     filing = detail.row.filing
     name = "" if filing.session is None or filing.attribution == rows.CLIENT else f" --session {filing.session}"
+    replay = [(f"blackbird show {filing.session}", "what was said and done")] if filing.session is not None else []
     steps = [
         (f"blackbird requests{name}", "each request"),
-        (f"blackbird tail{name}", "requests as they pass"),
+        *replay,
+        (f"blackbird tail{name}", "what agents say and do, as it happens"),
         ("blackbird sessions", "all sessions"),
     ]
     width = max(len(command) for command, _ in steps)

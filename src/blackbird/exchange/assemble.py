@@ -58,8 +58,8 @@ def assemble(parts: Sequence[Part], live: bytes | None) -> Exchange:
         started_ns=began,
         response=finals[-1] if finals else None,
         interim=[head for head in heads if not _is_final(head)],
-        request_body=_body(records, Direction.REQUEST, closing),
-        response_body=_body(records, Direction.RESPONSE, closing),
+        request_body=_body(parts, Direction.REQUEST, closing),
+        response_body=_body(parts, Direction.RESPONSE, closing),
         timings=payloads.timings(closing),
         error=payloads.fault(_fields(failure)) if failure is not None else None,
         gaps=_gaps(records),
@@ -92,12 +92,15 @@ def _provenance(parts: Sequence[Part], records: Sequence[Record]) -> Provenance:
     return Provenance(sources, records[0].sequence, records[-1].sequence)
 
 
-def _body(records: Sequence[Record], direction: Direction, closing: dict[str, Any]) -> Body:
+def _body(parts: Sequence[Part], direction: Direction, closing: dict[str, Any]) -> Body:
     about = payloads.inner(closing, direction.value)
-    zero = records[0].monotonic
+    zero = parts[0].records[0].monotonic
     chunks = [
-        Chunk((record.monotonic - zero) // 1000, record.length, record.payload)
-        for record in records
+        Chunk(
+            (record.monotonic - zero) // 1000, record.length, record.payload, part.header.number, record.sequence
+        )
+        for part in parts
+        for record in part.records
         if record.direction is direction
     ]
     return Body(

@@ -62,8 +62,8 @@ def matching(trace: Trace, prefix: str) -> list[bytes]:
     found: dict[bytes, None] = {}
     for segment in trace.segments(newest_first=True):
         if isinstance(segment, Segment):
-            wanted = (request for request in segment.requests() if ids.to_text(request).startswith(prefix))
-            found.update(dict.fromkeys(wanted))
+            wanted = [request for request in segment.requests() if ids.to_text(request).startswith(prefix)]
+            found.update(dict.fromkeys(request for request in wanted if _is_exchange(segment, request)))
     return sorted(found)
 
 
@@ -84,6 +84,11 @@ def load(trace: Trace, request: bytes, live: bytes | None = None, *, bodies: boo
         if any(record.kind == Kind.REQUEST_START for record in records):
             break
     return assemble(parts, live) if parts else None
+
+
+def _is_exchange(segment: Segment, request: bytes) -> bool:
+    """Whether an id is that of a request, and not of an imported log, which is nothing but lines."""
+    return any(record.kind != Kind.NATIVE_LINE for record in segment.pick([request], bodies=False)[:1])
 
 
 def _is_before(exchange: Exchange, since: int | None) -> bool:
@@ -117,7 +122,7 @@ class _Walk:
             for record in segment.records(bodies=False):
                 if record.request == ids.ZERO:
                     clock.take(record)
-                else:
+                elif record.kind != Kind.NATIVE_LINE:
                     groups.setdefault(record.request, []).append(record)
         except TraceError as error:
             self.problems.append(error)

@@ -17,11 +17,16 @@ class State(enum.StrEnum):
 
 
 class Chunk(msgspec.Struct, frozen=True):
-    """A piece of a body, and when it arrived; `data` is left out where bodies were not asked for."""
+    """A piece of a body, when it arrived and in which record it stands.
+
+    `data` is left out where bodies were not asked for.
+    """
 
     at_us: int
     length: int
     data: bytes | None
+    segment: int = 0
+    sequence: int = 0
 
 
 class Body(msgspec.Struct, frozen=True):

@@ -2,5 +2,6 @@
 
 program    finds the program that is installed beside this package
 control    asks the running recorder over its control socket
+feed       asks many things one after the other, whether or not it runs
 process    starts and stops it, and does maintenance without it
 """

@@ -36,13 +36,28 @@ def request(home: Home, op: dict[str, Any], timeout: float = TIMEOUT_SECONDS) ->
     try:
         line = _exchange(address, msgspec.json.encode(op) + b"\n", timeout)
     except (FileNotFoundError, ConnectionError, NotADirectoryError) as error:
-        raise RecorderDown(f"no recorder runs for {home.path}", "blackbird up starts it") from error
+        raise _down(home) from error
     except TimeoutError as error:
         message = f"the recorder did not answer `{op.get('op')}` within {timeout:g} s"
         raise RecorderFailed(message, f"{home.log} says what it was doing") from error
     except OSError as error:
         raise RecorderFailed(f"{address}: {error.strerror or error}", f"{home.log} may say more") from error
-    return _answer(line, address)
+    return read_answer(line, str(address))
+
+
+def connect(home: Home, timeout: float) -> socket.socket:
+    """A connection over which many things can be asked, each answered within this time. Raises `RecorderDown`."""
+    address = socket_path(home)
+    try:
+        return _connect(address, timeout)
+    except (FileNotFoundError, ConnectionError, NotADirectoryError) as error:
+        raise _down(home) from error
+    except OSError as error:
+        raise RecorderFailed(f"{address}: {error.strerror or error}", f"{home.log} may say more") from error
+
+
+def _down(home: Home) -> RecorderDown:
+    return RecorderDown(f"no recorder runs for {home.path}", "blackbird up starts it")
 
 
 def status(home: Home, timeout: float = TIMEOUT_SECONDS) -> dict[str, Any] | None:
@@ -69,14 +84,23 @@ def check_folder(folder: Path) -> None:
         )
 
 
-def _exchange(address: Path, line: bytes, timeout: float) -> bytes:
+def _connect(address: Path, timeout: float) -> socket.socket:
     if not hasattr(socket, "AF_UNIX"):
         raise RecorderDown("there is no recorder on this system", "blackbox needs none")
     check_folder(address.parent)
-    answer = bytearray()
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+    connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
         connection.settimeout(timeout)
         connection.connect(str(address))
+    except OSError:
+        connection.close()
+        raise
+    return connection
+
+
+def _exchange(address: Path, line: bytes, timeout: float) -> bytes:
+    answer = bytearray()
+    with _connect(address, timeout) as connection:
         connection.sendall(line)
         while not answer.endswith(b"\n") and len(answer) < _LONGEST_ANSWER:
             block = connection.recv(_BLOCK)
@@ -86,7 +110,8 @@ def _exchange(address: Path, line: bytes, timeout: float) -> bytes:
     return bytes(answer)
 
 
-def _answer(line: bytes, address: Path) -> dict[str, Any]:
+def read_answer(line: bytes, address: str) -> dict[str, Any]:
+    """What an answer says; `address` is who gave it, for people."""
     remedy = "blackbird down and blackbird up start it anew"
     if not line.endswith(b"\n"):
         raise RecorderFailed(f"{address}: the recorder closed the connection in the middle of its answer", remedy)

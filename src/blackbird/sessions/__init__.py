@@ -6,6 +6,7 @@ live     requests as they go on, from new records
 lines    what happened as a line for people
 links    what a client's own ids say: session, thread, parent, sub-agent
 tally    what passed, counted record by record
+imported what was taken in of agents' own logs
 rows     one row a session, and one for what nobody can be named for
 threads  the threads of a session as a tree
 detail   one session: tasks, runs, threads

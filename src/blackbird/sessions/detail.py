@@ -85,6 +85,8 @@ class Detail:
             if record.kind == Kind.HARNESS_EVENT and self.row.filing.attribution == REGISTERED:
                 self._hear(read_object(record) or {}, wall)
             return
+        if record.kind == Kind.NATIVE_LINE:
+            return
         owned = self._owned.get(record.request)
         if owned is None:
             owned = self._begin(record, wall)

@@ -1,7 +1,7 @@
 """What a client's own ids say of a request: which session, which thread of it, and whose sub-agent that is."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -102,8 +102,13 @@ class Sender(msgspec.Struct, frozen=True):
 
 def sender_of(fields: Mapping[str, Any]) -> Sender:
     """The links of a request, and who sent it."""
-    headers = {name.lower(): value for name, value in reversed(payloads.headers(fields))}
-    links = _links(payloads.inner(fields, "client"), headers)
+    return sender(payloads.headers(fields), payloads.inner(fields, "client"))
+
+
+def sender(pairs: Sequence[tuple[str, str]], stored: Mapping[str, Any]) -> Sender:
+    """The same, from the header fields and the ids that the recorder noted."""
+    headers = {name.lower(): value for name, value in reversed(pairs)}
+    links = _links(stored, headers)
     return Sender(links, _agent(_known(headers.get("user-agent")), links.client))
 
 

@@ -124,7 +124,7 @@ class Live:
         """In the order of the trace."""
         yield from self._leave_behind(sighting.header.instance)
         record = sighting.record
-        if record.request == ids.ZERO:
+        if record.request == ids.ZERO or record.kind == Kind.NATIVE_LINE:
             return
         pending = self.pending.get(record.request)
         if pending is None:

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from blackbird.exchange import payloads
+from blackbird.sessions.imported import Log, Logs, title_of
 from blackbird.sessions.links import Links, Sender, sender_of
 from blackbird.sessions.tally import Tally
 from blackbird.trace import ids
@@ -12,6 +13,8 @@ from blackbird.trace.records import Kind, Record, read_object
 REGISTERED = "run"
 CLAIMED = "claimed"
 CLIENT = "client"
+#: Nothing was recorded, but its log was taken in.
+IMPORTED = "import"
 NONE = "none"
 #: Statements about what is kept, which say nothing of what a session did.
 _KEEPING = ("pin", "unpin")
@@ -53,6 +56,13 @@ class Row:
         self.tally = Tally()
         self.stated: dict[str, None] = {}
         self.seen: dict[str, None] = {}
+        #: The agents' own logs that were taken in.
+        self.logs: list[Log] = []
+
+    @property
+    def title(self) -> str | None:
+        """The user's first words, as an imported log has them."""
+        return title_of(self.logs)
 
     @property
     def agents(self) -> list[str]:
@@ -106,11 +116,23 @@ class Row:
             mine.update(theirs)
         self.tally.add(other.tally)
 
+    def take_in(self, log: Log) -> None:
+        """An agent's own log belongs to it."""
+        self.logs.append(log)
+        for wall in (log.first_at, log.last_at):
+            if wall is not None:
+                self.touch(wall)
+        self.natives.update(dict.fromkeys(name for name in (log.session, log.thread) if name is not None))
+        if log.client is not None:
+            self.seen.setdefault(log.client)
+
 
 class Rows:
     """The rows of a trace, record by record."""
 
-    def __init__(self) -> None:
+    def __init__(self, since: int | None = None) -> None:
+        self._since = since
+        self._logs = Logs()
         self._rows: dict[Filing, Row] = {}
         self._owners: dict[bytes, Row] = {}
         self._parents: dict[Filing, Filing] = {}
@@ -120,6 +142,8 @@ class Rows:
         """Count a record, in the order of the trace."""
         if record.request == ids.ZERO:
             self._hear(record, wall)
+            return
+        if record.kind == Kind.NATIVE_LINE:
             return
         row = self._owners.get(record.request)
         if row is None:
@@ -145,8 +169,23 @@ class Rows:
             root = self._root(filing)
             folded.setdefault(root, Row(root)).add(row)
             folded[root].goal = folded[root].goal or row.goal
+        self._join_logs(folded)
         happened = [row for row in folded.values() if row.last is not None]
         return sorted(happened, key=lambda row: (row.last or 0, row.filing.session or ""), reverse=True)
+
+    def _join_logs(self, folded: dict[Filing, Row]) -> None:
+        """A session that was both recorded and imported is one; the client's own id is what both have."""
+        known = sorted(folded.values(), key=lambda row: _TRUST.index(row.filing.attribution), reverse=True)
+        owners = {native: row for row in known if row.filing != UNATTRIBUTED for native in row.natives}
+        for name, logs in self._logs.by_session().items():
+            last = max((log.last_at or 0 for log in logs), default=0)
+            row = owners.get(name)
+            if row is None and self._since is not None and last < self._since:
+                continue
+            if row is None:
+                row = folded.setdefault(Filing(IMPORTED, name), Row(Filing(IMPORTED, name)))
+            for log in logs:
+                row.take_in(log)
 
     def has(self, request: bytes) -> bool:
         """Whether a request was counted."""
@@ -174,7 +213,7 @@ class Rows:
             return
         fields = read_object(record) or {}
         session, run = payloads.text(fields, "session"), payloads.text(fields, "run")
-        if fields.get("event") in _KEEPING:
+        if fields.get("event") in _KEEPING or self._logs.take(fields):
             return
         if session is not None and run is not None:
             self._sessions.setdefault(run, session)
@@ -215,7 +254,7 @@ def find(rows: Iterable[Row], text: str) -> list[Row]:
     return []
 
 
-_TRUST = (REGISTERED, CLIENT, CLAIMED, NONE)
+_TRUST = (REGISTERED, CLIENT, IMPORTED, CLAIMED, NONE)
 #: What the row of unattributed traffic is called where a session is asked for.
 UNATTRIBUTED_NAME = "unattributed"
 

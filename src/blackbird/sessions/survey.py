@@ -28,7 +28,7 @@ def survey(trace: Trace, since: int | None = None) -> Survey:
 
     Of segments that ended before, only what was stated is read: whose session it is, and its goal.
     """
-    rows, problems = Rows(), []
+    rows, problems = Rows(since), []
     for segment, following in _with_next(trace):
         if isinstance(segment, TraceError):
             problems.append(segment)

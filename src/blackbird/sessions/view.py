@@ -7,7 +7,8 @@ from blackbird.exchange import payloads
 from blackbird.exchange.clock import to_rfc3339
 from blackbird.exchange.exchange import Exchange
 from blackbird.sessions.detail import Detail, Run
-from blackbird.sessions.rows import CLAIMED, CLIENT, NONE, UNATTRIBUTED_NAME, Row
+from blackbird.sessions.imported import Log
+from blackbird.sessions.rows import CLAIMED, CLIENT, IMPORTED, NONE, UNATTRIBUTED_NAME, Row
 from blackbird.sessions.tally import Tally
 from blackbird.sessions.threads import Thread
 from blackbird.trace.ids import CHARACTERS
@@ -16,7 +17,7 @@ SUMMARY_SCHEMA = "session-summary/1"
 SESSION_SCHEMA = "session/1"
 
 #: What to say of a session that no run was registered for.
-MARKS = {CLAIMED: "unregistered", CLIENT: "client's own"}
+MARKS = {CLAIMED: "unregistered", CLIENT: "client's own", IMPORTED: "imported"}
 _SHORT_RUN = 6
 _SHORT_SESSION = 12
 
@@ -37,6 +38,12 @@ def describe_row(row: Row) -> dict[str, Any]:
         "response_bytes": row.tally.response_bytes,
         "errors": row.tally.failures,
         "goal": row.goal,
+        "title": row.title,
+        "imported": {
+            "logs": len(row.logs),
+            "lines": sum(log.lines for log in row.logs),
+            "messages": sum(log.messages for log in row.logs),
+        },
     }
 
 
@@ -50,6 +57,23 @@ def describe_detail(detail: Detail) -> dict[str, Any]:
         "runs": [_describe_run(run) for run in detail.runs.values()],
         **_describe_tally(detail.tally),
         "threads": [_describe_thread(thread) for thread in detail.threads.tree()],
+        "logs": [_describe_log(log) for log in row.logs],
+    }
+
+
+def _describe_log(log: Log) -> dict[str, Any]:
+    return {
+        "source": log.source,
+        "client": log.client,
+        "client_session": log.session,
+        "thread": log.thread,
+        "path": log.path,
+        "kept": log.is_kept,
+        "lines": log.lines,
+        "messages": log.messages,
+        "first": _time(log.first_at),
+        "last": _time(log.last_at),
+        "title": log.title,
     }
 
 

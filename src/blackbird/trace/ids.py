@@ -31,3 +31,8 @@ def from_text(text: str) -> bytes | None:
 def request_name(identifier: bytes) -> str:
     """The id of a request as people see it."""
     return REQUEST_PREFIX + to_text(identifier)
+
+
+def parse(name: str) -> bytes | None:
+    """The 16 bytes of an id with any prefix, such as `req_`."""
+    return from_text(name.rpartition("_")[2])

@@ -98,6 +98,7 @@ class Record(msgspec.Struct, frozen=True, gc=False):
 #: Plain numbers: to look up members of an enumeration takes longer than all the rest, and each record is asked.
 _WS_FRAME, _FROM_CLIENT = int(Kind.WS_FRAME), int(Flag.FROM_CLIENT)
 _BODIES = {int(Kind.REQUEST_BODY): Direction.REQUEST, int(Kind.RESPONSE_BODY): Direction.RESPONSE}
+_LONG = frozenset({*_BODIES, _WS_FRAME, int(Kind.NATIVE_LINE)})
 
 
 def body_direction(kind: int, flags: int) -> Direction | None:
@@ -105,6 +106,11 @@ def body_direction(kind: int, flags: int) -> Direction | None:
     if kind == _WS_FRAME:
         return Direction.REQUEST if flags & _FROM_CLIENT else Direction.RESPONSE
     return _BODIES.get(kind)
+
+
+def is_body(kind: int) -> bool:
+    """Whether the payload is content, which a reader that only counts and lists leaves out."""
+    return kind in _LONG
 
 
 def spell(record: Record) -> bytes:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import msgspec
 
 from blackbird.trace.header import Header
-from blackbird.trace.records import FIELDS, FIELDS_AT, HEADER_BYTES, MAX_PAYLOAD, Record, body_direction
+from blackbird.trace.records import FIELDS, FIELDS_AT, HEADER_BYTES, MAX_PAYLOAD, Record, is_body
 from blackbird.trace.resync import Resync
 
 _CRC_BYTES = 4
@@ -74,6 +74,6 @@ def record_at(view: memoryview, offset: int, seed: int, least: int, *, bodies: b
     expected = int.from_bytes(view[offset : offset + _CRC_BYTES], "little")
     if zlib.crc32(view[offset + FIELDS_AT : end], seed) != expected:
         return None
-    wanted = bodies or body_direction(kind, flags) is None
+    wanted = bodies or not is_body(kind)
     payload = bytes(view[offset + HEADER_BYTES : end]) if wanted else None
     return Intact(offset, end, Record(version, kind, flags, sequence, monotonic, request, length, payload))

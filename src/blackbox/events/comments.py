@@ -104,6 +104,10 @@ class QueueOperation(msgspec.Struct, frozen=True):
     message: str | None
 
 
+#: What a raw event is labelled with unless its source is known by another label.
+RAW_SOURCE = "codex"
+
+
 class RawEvent(msgspec.Struct, frozen=True):
     """`# codex: {…}`: an event of the imported log, kept as its JSON text."""
 

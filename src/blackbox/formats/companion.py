@@ -12,6 +12,8 @@ from blackbox.write.header import spell_fields
 
 #: Keys of a line's `bbox` beside its patch: how its result is framed, and that the next line is its result.
 _FRAME, _JOINED = "as", "joined"
+#: Metadata that names the response a line came out of, and the request for it, as other tools know them.
+_RESPONSE, _REQUEST = "extra.response", "extra.request"
 
 
 class Companion:
@@ -107,11 +109,13 @@ class Companion:
             block |= {"signature": value["sig"]} if "sig" in value else {}
         message = self._message([block], value)
         if value.get("id"):
-            message["id"] = value["id"]
+            message.setdefault("id", value["id"])
         return self._line("assistant", message, value)
 
     def _message(self, content: list[dict[str, Any]], value: dict[str, Any]) -> dict[str, Any]:
         message: dict[str, Any] = {"type": "message", "role": "assistant", "content": content}
+        if value.get(_RESPONSE):
+            message["id"] = value[_RESPONSE]
         model = value.get("model", self._model)
         message |= {"model": model} if isinstance(model, str) and model else {}
         usage = {given: value[key] for given, key in native.USAGE.items() if isinstance(value.get(key), int)}
@@ -126,6 +130,8 @@ class Companion:
             line |= {"uuid": value["id"]} if value.get("id") else {}
         if kind != "system" and value.get("parent"):
             line["parentUuid"] = value["parent"]
+        if kind == "assistant" and value.get(_REQUEST):
+            line["requestId"] = value[_REQUEST]
         return line
 
     def _patch(

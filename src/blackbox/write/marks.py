@@ -228,7 +228,7 @@ class Notes(Author):
         """`# queue: enqueue "…"`, `# queue: remove`."""
         self._comment(comments.QueueOperation(action, message))
 
-    def raw_event(self, event: str | Mapping[str, object], *, source: str = "codex") -> None:
+    def raw_event(self, event: str | Mapping[str, object], *, source: str = comments.RAW_SOURCE) -> None:
         """`# codex: {…}`: an event of another log, as JSON text or as a mapping."""
         text = event if isinstance(event, str) else msgspec.json.encode(event).decode()
         self._comment(comments.RawEvent(source, text))

@@ -34,6 +34,11 @@ def err(message: str = "") -> Result:
     return parse_result(f"[err: {_inside(message)}]" if message else "[err]", escaped=True)
 
 
+def error(detail: str = "") -> Result:
+    """`[error] …`: an error whose words take several lines; they stand behind the mark and below it."""
+    return _marked("[error]", detail)
+
+
 def skip(detail: str = "") -> Result:
     """`[skip]`: skipped or answered from a cache."""
     return _marked("[skip]", detail)

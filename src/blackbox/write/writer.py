@@ -236,8 +236,12 @@ class Writer(Log):
         issues: int | None = None,
         tokens: int | None = None,
         cost: Money | None = None,
+        meta: MetaFields | None = None,
     ) -> None:
-        """Write `@end` and the closing metrics line; once is enough. `tokens` and `cost` go before the sums."""
+        """Write `@end` and the closing metrics line; once is enough. `tokens` and `cost` go before the sums.
+
+        `meta` is of `@end`, such as `tokens_in` and `tokens_out` of a session that was converted.
+        """
         with self._recording.lock:
             if self._is_closed:
                 return
@@ -245,7 +249,7 @@ class Writer(Log):
             try:
                 listed = tuple(str(number) for number in prs) or None
                 count = None if issues is None else scalars.whole("issues", issues)
-                self.lifecycle("end", summary=summary, prs=listed, issues=count)
+                self.lifecycle("end", summary=summary, prs=listed, issues=count, meta=meta)
                 spent = None if cost is None else scalars.amount("cost", cost)
                 length = scalars.duration("duration", self._recording.elapsed())
                 hidden = sum(self.redactions.values())

@@ -71,7 +71,7 @@ def interrupt_after(monkeypatch: pytest.MonkeyPatch, steps: list[Any]) -> None:
 
 def test_tail_shows_the_last_and_ends(here: Place) -> None:
     recorded(here)
-    done = here.run("tail", "--no-follow", "-n", "2")
+    done = here.run("tail", "--requests", "--no-follow", "-n", "2")
     assert (done.code, done.err) == (0, "")
     claimed, cut = (cells(line) for line in done.out.splitlines())
     assert claimed == [
@@ -102,7 +102,7 @@ def test_tail_shows_the_last_and_ends(here: Place) -> None:
 )
 def test_tail_as_json_is_what_requests_say(here: Place, arguments: tuple[str, ...], expected: int) -> None:
     recorded(here)
-    told = lines(here.run("tail", "--no-follow", "--json", *arguments).out)
+    told = lines(here.run("tail", "--requests", "--no-follow", "--json", *arguments).out)
     listed = {each["request_id"]: each for each in lines(here.run("requests", "--json").out)}
     assert len(told) == expected
     assert all(listed[each["request_id"]] == each for each in told)
@@ -117,7 +117,7 @@ def test_tail_follows_until_ctrl_c(here: Place, monkeypatch: pytest.MonkeyPatch)
         tracer.save(here.home.trace, sealed=(1,))
 
     interrupt_after(monkeypatch, [go_on, lambda: None])
-    done = here.run("tail", "-n", "0")
+    done = here.run("tail", "--requests", "-n", "0")
     assert done.code == 0
     (line,) = done.out.splitlines()
     assert cells(line)[1] == "later/00000A"
@@ -127,14 +127,14 @@ def test_tail_follows_until_ctrl_c(here: Place, monkeypatch: pytest.MonkeyPatch)
 
 def test_tail_before_anything_was_recorded(here: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     interrupt_after(monkeypatch, [lambda: recorded(here)])
-    done = here.run("tail", "--json")
+    done = here.run("tail", "--requests", "--json")
     assert (done.code, done.err, len(lines(done.out))) == (0, "", 5)
 
 
 def test_tail_says_why_there_is_nothing(here: Place) -> None:
-    assert here.run("tail", "--no-follow").out.startswith("Nothing is recorded yet. `blackbird run -- AGENT`")
+    assert here.run("tail", "--requests", "--no-follow").out.startswith("Nothing is recorded yet. `blackbird run -- AGENT`")
     recorded(here)
-    done = here.run("tail", "--no-follow", "--session", "nobody")
+    done = here.run("tail", "--requests", "--no-follow", "--session", "nobody")
     assert (done.code, done.out) == (
         0,
         "No request that has ended is such a one. `blackbird sessions` lists what there is.\n",
@@ -145,7 +145,7 @@ def test_tail_tells_what_cannot_be_read_once(here: Place, monkeypatch: pytest.Mo
     recorded(here)
     (here.home.trace / "00000001.seal").write_bytes(b"no seal")
     interrupt_after(monkeypatch, [lambda: None])
-    done = here.run("tail", "--json")
+    done = here.run("tail", "--requests", "--json")
     assert [json.loads(line)["code"] for line in done.err.splitlines()] == ["trace_unreadable"]
     assert len(lines(done.out)) == 3
 
@@ -163,7 +163,7 @@ def test_tail_on_a_terminal_tells_of_a_slow_request_when_it_begins(
     tracer.exchange(2, end=False)
     tracer.save(here.home.trace)
     interrupt_after(monkeypatch, [lambda: None, lambda: None])
-    assert here.run("tail", "-n", "2").code == 0
+    assert here.run("tail", "--requests", "-n", "2").code == 0
     assert [line.split()[-2:] for line in shown.getvalue().splitlines()] == [["under", "way"]] * 2
 
 

@@ -285,7 +285,8 @@ def test_an_unknown_id_is_not_found_and_others_are_named(here: Place) -> None:
     assert (done.code, done.out) == (1, "")
     assert done.error["code"] == "not_found"
     assert done.error["remedy"] == f"near it: {', '.join(NAMES[1:])}"
-    assert here.run("show", "zzz").err.endswith(f"the newest are {', '.join(NAMES[1:])}\n")
+    assert here.run("show", "req_zzz").err.endswith(f"the newest are {', '.join(NAMES[1:])}\n")
+    assert here.run("show", "zzz").err.startswith("✗ there is no session zzz\n  the newest are ")
     (here.home.trace / "00000001.seal").write_bytes(b"broken")
     assert "a segment cannot be read" in here.run("show", NAMES[1]).err
 
@@ -375,7 +376,7 @@ def test_a_websocket_in_the_list(here: Place) -> None:
 def test_a_client_that_leaves_a_websocket_without_a_word_made_no_error(here: Place, code: str, shown: str) -> None:
     websocket(here, {"where": "client", "code": code, "message": ""})
     assert here.run("requests").out.rstrip().endswith(f"{shown}, 1 → 1 ←")
-    line = here.run("tail", "--no-follow").out
+    line = here.run("tail", "--requests", "--no-follow").out
     assert ("left" in line, code in line) == (shown.startswith("left"), shown.startswith("error"))
 
 

@@ -67,7 +67,8 @@ threads
      └─ Claude Code 2.1.197  a7  sub-agent  2 requests  gannet-3 × 2
 
   blackbird requests --session harbour  each request
-  blackbird tail --session harbour      requests as they pass
+  blackbird show harbour                what was said and done
+  blackbird tail --session harbour      what agents say and do, as it happens
   blackbird sessions                    all sessions
 """
 

@@ -57,7 +57,7 @@ def test_a_whole_exchange() -> None:
     assert (found.request_body.wire, found.request_body.size, found.request_body.stored) == (28, 28, 26)
     body = found.body(Direction.RESPONSE)
     assert body.data == b"data: one\n\ndata: two\n\n"
-    assert body.chunks == [Chunk(3000, 11, b"data: one\n\n"), Chunk(4000, 11, b"data: two\n\n")]
+    assert body.chunks == [Chunk(3000, 11, b"data: one\n\n", 1, 4), Chunk(4000, 11, b"data: two\n\n", 1, 5)]
     assert (body.wire, body.decoded, body.encoding, body.redactions) == (15, 22, "gzip", {"github_token": 1})
     assert (found.provenance.first_sequence, found.provenance.last_sequence) == (1, 6)
     assert found.provenance.segments == [Source(1, ids.to_text(tracer.current.id))]

@@ -85,6 +85,8 @@ def _serve(server: socket.socket, answer: Answer) -> None:
             return
         with connection, connection.makefile("rb") as lines:
             for line in lines:
+                said = answer(json.loads(line))
                 with contextlib.suppress(BrokenPipeError):
-                    connection.sendall(answer(json.loads(line)))
-                break
+                    connection.sendall(said)
+                if not said.endswith(b"\n"):
+                    break

@@ -80,6 +80,19 @@ def test_messages_carry_time_tokens_and_nothing_of_ours_where_none_is_needed() -
 
 
 @pytest.mark.requirement("DUAL-08")
+def test_a_line_names_its_response_and_the_request_for_it() -> None:
+    body = (
+        "th: Hm id=m1 tokens_in=9 extra.response=msg_1 extra.request=req_1\n"
+        "t!:Read id=c1 extra.response=msg_1 extra.request=req_1 → [running]\n"
+    )
+    thought, call = lines(body)
+    assert (thought["uuid"], thought["message"]["id"], thought["requestId"]) == ("m1", "msg_1", "req_1")
+    assert thought["message"]["usage"] == {"input_tokens": 9}
+    assert (call["message"]["id"], call["requestId"]) == ("msg_1", "req_1")
+    read = from_companion(to_companion(flight(body)).encode())
+    assert all(is_same(one, other) for one, other in zip(read.flight.entries, flight(body).entries, strict=True))
+
+
 def test_inline_metrics_are_the_usage_of_their_message() -> None:
     (line,) = lines("a: ho # metrics prompt=520 completion=80 cached=200\n")
     assert line["message"]["usage"] == {

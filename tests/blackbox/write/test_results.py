@@ -23,6 +23,8 @@ DIGEST = hashlib.sha256(b"x").hexdigest()
         (results.done(), ResultKind.OK, "[done]"),
         (results.err("denied"), ResultKind.ERR, "[err: denied]"),
         (results.err(), ResultKind.ERR, "[err]"),
+        (results.error("boom\n2 failed"), ResultKind.ERR, "[error] boom\n2 failed"),
+        (results.error(), ResultKind.ERR, "[error]"),
         (results.skip("cached"), ResultKind.SKIP, "[skip] cached"),
         (results.running(), ResultKind.RUNNING, "[running]"),
         (results.started(), ResultKind.STARTED, "[started]"),

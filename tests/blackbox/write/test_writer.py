@@ -82,6 +82,12 @@ def test_sub_agents_nest() -> None:
     log.close()
 
 
+def test_the_end_of_a_converted_session_has_its_tokens_and_its_time() -> None:
+    stream, log = bare_log()
+    log.close(summary="done", meta={"tokens_in": 12, "tokens_out": 3, "ts": "2025-12-18T03:21:08Z"})
+    assert stream.body.startswith('@end summary="done" tokens_in=12 tokens_out=3 ts=2025-12-18T03:21:08Z\n')
+
+
 def test_a_closed_writer_takes_nothing_more() -> None:
     stream, log = bare_log()
     log.close()

@@ -16,7 +16,8 @@ use crate::config::{self, Config};
 use crate::log;
 use crate::metrics::{Metrics, Recording, lock};
 use crate::recording::intake::{Batch, Intake, Item, Step};
-use crate::recording::orders::Order;
+use crate::recording::lines::{Lines, NativeLine, Redactions};
+use crate::recording::orders::{Imported, Order};
 
 /// How long nothing has to happen before the thread looks after age and clocks.
 const IDLE: Duration = Duration::from_millis(500);
@@ -84,6 +85,7 @@ pub(crate) fn start(
     let instance = writer.instance();
     let desk = Desk {
         scribe,
+        lines: Lines::default(),
         writer,
         metrics,
         records: 0,
@@ -140,6 +142,7 @@ impl Drop for AbortOnPanic {
 /// Where records are made and written.
 struct Desk {
     scribe: Scribe,
+    lines: Lines,
     writer: Writer,
     metrics: Arc<Metrics>,
     records: u64,
@@ -227,6 +230,9 @@ impl Desk {
                     self.writer.append(kind, flags, trace::clock::monotonic(), Id::default(), &payload);
                 let _ = reply.send(self.try_flush().map(|()| sequence));
             }
+            Order::Import { source, lines, reply } => {
+                let _ = reply.send(self.import(source, &lines));
+            }
             Order::Rotate(reply) => {
                 let rotated = self.writer.rotate();
                 let _ = reply.send(rotated.map_err(|lost| lost.to_string()));
@@ -240,6 +246,22 @@ impl Desk {
                 let _ = reply.send(noted.map_err(|lost| lost.to_string()));
             }
         }
+    }
+
+    fn import(&mut self, source: Id, lines: &[NativeLine]) -> Result<Option<Imported>, String> {
+        if !self.lines.fits(source, lines) {
+            return Ok(None);
+        }
+        let (mut redactions, mut sequence) = (Redactions::new(), self.writer.last_sequence());
+        for line in lines {
+            let (writer, records) = (&mut self.writer, &mut self.records);
+            self.lines.take(self.scribe.redactor(), source, line, &mut redactions, &mut |flags, payload| {
+                *records += 1;
+                let now = trace::clock::monotonic();
+                sequence = writer.append(wal::record::Kind::NativeLine, flags, now, source, payload);
+            });
+        }
+        self.try_flush().map(|()| Some(Imported { sequence, redactions }))
     }
 
     fn flush(&mut self) {

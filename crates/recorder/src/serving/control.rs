@@ -11,6 +11,7 @@ use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::{oneshot, watch};
 use trace::Retention;
+use wal::ids::Id;
 use wal::record::Kind;
 
 use crate::files;
@@ -18,13 +19,14 @@ use crate::forwarding::routes::{Upstream, is_id};
 use crate::forwarding::runs::{Run, Runs};
 use crate::log;
 use crate::recording::intake::{Intake, Item, Step};
+use crate::recording::lines::NativeLine;
 use crate::recording::orders::{Order, Reply};
 use crate::recording::upkeep::Chore;
 use crate::serving::own::Facts;
 use crate::serving::stop::Phase;
 
 /// The longest line that is read: a line of an agent's own log may be long.
-const LONGEST_LINE: u64 = 8 << 20;
+pub(crate) const LONGEST_LINE: u64 = 8 << 20;
 
 /// The process that started this one; another takes its place when it dies.
 pub(crate) fn parent() -> Option<u32> {
@@ -95,7 +97,7 @@ async fn converse(stream: UnixStream, desk: Desk) {
 impl Desk {
     /// Do what a line asks for.
     pub(crate) async fn perform(&self, line: &[u8]) -> Value {
-        let asked: Value = match serde_json::from_slice(line) {
+        let mut asked: Value = match serde_json::from_slice(line) {
             Ok(asked) => asked,
             Err(error) => {
                 return refusal(&(
@@ -110,6 +112,7 @@ impl Desk {
             Some("register") => self.register(&asked).await,
             Some("event") => self.event(&asked).await,
             Some("append") => self.append(&asked).await,
+            Some("import") => self.import(&mut asked).await,
             Some("rotate") => self.order(Order::Rotate).await.map(|()| json!({"ok": true})),
             Some("seal") => self.seal().await,
             Some("clean") => self.clean(&asked).await,
@@ -202,10 +205,9 @@ impl Desk {
     async fn append(&self, asked: &Value) -> Result<Value, Refusal> {
         let kind = match text(asked, "type") {
             Some("tool.event") => Kind::ToolEvent,
-            Some("native.line") => Kind::NativeLine,
             Some("enrichment") => Kind::Enrichment,
             _ => {
-                let remedy = "name tool.event, native.line or enrichment";
+                let remedy = "name tool.event or enrichment; import takes lines of an agent's log";
                 return Err(("bad_value", "this type cannot be appended".to_owned(), remedy));
             }
         };
@@ -217,6 +219,25 @@ impl Desk {
         let payload = payload.as_bytes().to_vec();
         let sequence = self.order(|reply| Order::State { kind, payload, reply }).await?;
         Ok(json!({"ok": true, "sequence": sequence}))
+    }
+
+    async fn import(&self, asked: &mut Value) -> Result<Value, Refusal> {
+        let source = text(asked, "source").and_then(|source| source.parse::<Id>().ok());
+        let source = source.filter(|source| !source.is_zero()).ok_or((
+            "bad_value",
+            "source is missing or no id".to_owned(),
+            "give the 26 characters of its id",
+        ))?;
+        let lines: Vec<NativeLine> = serde_json::from_value(asked["lines"].take()).map_err(|error| {
+            let remedy = "give a list of objects with offset, length and text";
+            ("bad_value", format!("these are no lines: {error}"), remedy)
+        })?;
+        let imported = self.order(|reply| Order::Import { source, lines, reply }).await?.ok_or((
+            "bad_value",
+            "a part of a line does not follow upon the one before it".to_owned(),
+            "send the line again from its first part",
+        ))?;
+        Ok(json!({"ok": true, "sequence": imported.sequence, "redactions": imported.redactions}))
     }
 
     async fn pin(&self, event: &str, asked: &Value) -> Result<Value, Refusal> {

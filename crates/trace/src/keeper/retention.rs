@@ -155,7 +155,7 @@ fn due(summary: &Summary, total: u64, retention: &Retention, now: i64) -> Option
     Some((Reason::MaxSize, because))
 }
 
-/// The requests that a pin covers, wherever they start.
+/// The requests and agents' logs that a pin covers, wherever they start.
 fn held_requests(segments: &[Known], pins: &Pins) -> BTreeMap<Id, Vec<Subject>> {
     let starts =
         segments.iter().filter_map(|(_, summary)| summary.as_ref()).flat_map(|summary| &summary.starts);
@@ -163,10 +163,11 @@ fn held_requests(segments: &[Known], pins: &Pins) -> BTreeMap<Id, Vec<Subject>> 
     covered.filter(|(_, subjects)| !subjects.is_empty()).collect()
 }
 
-/// The pins that hold a segment: through a run that starts in it, or a request that has records in it.
+/// The pins that hold a segment: through a run that starts in it, or a request or log that has records in it.
 fn holders(summary: &Summary, held: &BTreeMap<Id, Vec<Subject>>, pins: &Pins) -> BTreeSet<Subject> {
     let by_run = summary.runs.iter().flat_map(|origin| pins.covering(origin));
-    let by_request = summary.requests.iter().filter_map(|request| held.get(request)).flatten().cloned();
+    let inside = summary.requests.iter().chain(&summary.sources);
+    let by_request = inside.filter_map(|request| held.get(request)).flatten().cloned();
     by_run.chain(by_request).collect()
 }
 

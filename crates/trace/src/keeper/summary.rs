@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use serde::Deserialize;
+use serde_json::Value;
 use wal::chain::Root;
 use wal::ids::Id;
 use wal::record::{Kind, Record};
@@ -38,7 +39,9 @@ pub(crate) struct Summary {
     pub(crate) last_wall: i64,
     /// The requests that have records in it.
     pub(crate) requests: BTreeSet<Id>,
-    /// The requests that start in it, and whose they are.
+    /// The logs of agents that have lines in it.
+    pub(crate) sources: BTreeSet<Id>,
+    /// The requests that start in it and the logs that are taken in, and whose they are.
     pub(crate) starts: Vec<(Id, Origin)>,
     /// The runs that start in it.
     pub(crate) runs: Vec<Origin>,
@@ -49,10 +52,19 @@ pub(crate) struct Summary {
 }
 
 #[derive(Deserialize)]
-struct Event {
+struct Stated {
     event: String,
     #[serde(flatten)]
     origin: Origin,
+    #[serde(default)]
+    data: Value,
+}
+
+impl Stated {
+    /// The agent's log that it speaks of, if of one.
+    fn source(&self) -> Option<Id> {
+        self.data.get("source")?.as_str()?.strip_prefix("src_")?.parse().ok()
+    }
 }
 
 #[derive(Deserialize)]
@@ -75,6 +87,7 @@ struct Gathered {
     anchor: Option<Anchor>,
     latest: u64,
     requests: BTreeSet<Id>,
+    sources: BTreeSet<Id>,
     starts: Vec<(Id, Origin)>,
     runs: Vec<Origin>,
     statements: Vec<Statement>,
@@ -84,7 +97,9 @@ struct Gathered {
 impl Gathered {
     fn take(&mut self, record: &Record<'_>) {
         self.latest = self.latest.max(record.monotonic);
-        if !record.request.is_zero() {
+        if record.known_kind() == Some(Kind::NativeLine) {
+            self.sources.insert(record.request);
+        } else if !record.request.is_zero() {
             self.requests.insert(record.request);
         }
         // A payload that is no JSON of the page's kind says nothing about sessions, pins or clocks.
@@ -94,7 +109,7 @@ impl Gathered {
                 self.starts.push((record.request, origin));
             }
             Some(Kind::HarnessEvent) => {
-                if let Ok(event) = serde_json::from_slice::<Event>(record.payload) {
+                if let Ok(event) = serde_json::from_slice::<Stated>(record.payload) {
                     self.take_event(event);
                 }
             }
@@ -110,9 +125,13 @@ impl Gathered {
         }
     }
 
-    fn take_event(&mut self, event: Event) {
+    fn take_event(&mut self, event: Stated) {
         let is_pin = match event.event.as_str() {
             "run.start" => return self.runs.push(event.origin),
+            "import.open" => {
+                let source = event.source();
+                return self.starts.extend(source.map(|source| (source, event.origin)));
+            }
             "pin" => true,
             "unpin" => false,
             _ => return,
@@ -134,6 +153,7 @@ pub(crate) fn summarize(disk: &dyn Disk, folder: &Path, segment: &Segment) -> Re
         contents,
         last_wall,
         requests: gathered.requests,
+        sources: gathered.sources,
         starts: gathered.starts,
         runs: gathered.runs,
         statements: gathered.statements,

@@ -190,6 +190,28 @@ fn a_pinned_session_stays_with_all_its_requests() {
 }
 
 #[test]
+fn a_pinned_session_keeps_the_lines_of_its_log_and_no_others() {
+    let (bench, mut writer) = bench();
+    for number in 1..=3u128 {
+        let session = format!("s{number}");
+        let data = json!({"source": format!("src_{}", Id(number + 100))});
+        let opened = json!({"event": "import.open", "session": session, "run": null, "data": data});
+        say(&bench, &mut writer, Kind::HarnessEvent, 0, &opened);
+        say(&bench, &mut writer, Kind::NativeLine, number + 100, &json!({"offset": 0, "length": 9}));
+        writer.rotate().unwrap();
+        bench.clock.advance(DAY);
+    }
+    say(&bench, &mut writer, Kind::HarnessEvent, 0, &json!({"event": "pin", "session": "s2", "data": null}));
+    writer.rotate().unwrap();
+    bench.clock.advance(DAY * 30);
+    let plan = clean(&bench, &mut writer, &by_days(10));
+    assert_eq!(plan.kept_by_pin.iter().map(|kept| kept.segment).collect::<Vec<_>>(), [2]);
+    assert!(numbers(&plan).starts_with(&[1, 3]));
+    // A log is no request.
+    assert!(plan.remove.iter().all(|removal| removal.requests == 0));
+}
+
+#[test]
 fn a_pin_outlives_the_segment_that_it_was_made_in() {
     let (bench, mut writer) = bench();
     say(&bench, &mut writer, Kind::HarnessEvent, 0, &json!({"event": "pin", "session": "s3"}));

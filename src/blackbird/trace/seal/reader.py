@@ -10,7 +10,7 @@ from blackbird.trace import ids
 from blackbird.trace.chain import Chain
 from blackbird.trace.errors import TraceError
 from blackbird.trace.header import Header
-from blackbird.trace.records import HEADER_BYTES, Record, spell_fields
+from blackbird.trace.records import HEADER_BYTES, Record, is_body, spell_fields
 from blackbird.trace.scan import Intact, Step, Torn
 from blackbird.trace.seal import index as indexes
 from blackbird.trace.seal.columns import read_rows
@@ -116,6 +116,9 @@ class Sealed:
         return read_rows(data, group.count, self.header, self.index.unit, request)
 
     def _with_payloads(self, group: Group, rows: list[Record], *, bodies: bool, alone: bool = False) -> list[Record]:
+        if not bodies and all(is_body(row.kind) for row in rows):
+            # An imported file is nothing but lines.
+            return rows
         streams = {"other": memoryview(self._read("other", group.other))}
         if bodies:
             streams["request"] = memoryview(self._read("request", group.request, alone=alone))
@@ -129,7 +132,7 @@ class Sealed:
                 continue
             start = places[stream]
             places[stream] = end = start + row.length
-            payload = bytes(streams[stream][start:end])
+            payload = bytes(streams[stream][start:end]) if bodies or not is_body(row.kind) else None
             records.append(
                 Record(
                     row.version, row.kind, row.flags, row.sequence, row.monotonic, row.request, row.length, payload

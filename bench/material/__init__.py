@@ -1,0 +1,1 @@
+"""Made-up talk of agents and their logs, to measure on."""

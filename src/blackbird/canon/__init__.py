@@ -1,0 +1,1 @@
+"""From exchanges and imported logs to one timeline."""

@@ -1,0 +1,1 @@
+"""Sessions as flight logs: written, shown, followed, audited."""

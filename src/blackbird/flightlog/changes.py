@@ -1,0 +1,76 @@
+"""What a call changed in a file: from what the tool was given, or from the patch that the client's own log has."""
+
+import difflib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from blackbird.canon.model import ToolCall, ToolResult
+from blackbird.flightlog import roles
+
+_PATCHES = ("structuredPatch", "patch", "diff", "unified_diff")
+_NO_LINE = ("+++", "---", "@@", "***", "diff ", "index ", "\\")
+
+
+class Change(msgspec.Struct, frozen=True):
+    """A file, how many lines came and went, and those lines with `+`, `-` or a space in front."""
+
+    path: str
+    added: int
+    removed: int
+    lines: tuple[str, ...]
+
+
+def change_of(call: ToolCall, result: ToolResult | None = None) -> Change | None:
+    """What an edit changed; None if the call is no edit, or does not say."""
+    if not roles.is_edit(call.name):
+        return None
+    keys = roles.keys_of("edit")
+    given = call.arguments or {}
+    path = roles.first_text(given, keys.paths) or ""
+    lines = _patch_lines(result.details) if result is not None else []
+    lines = lines or _given_lines(given, keys)
+    if not lines:
+        return None
+    added = sum(line.startswith("+") for line in lines)
+    removed = sum(line.startswith("-") for line in lines)
+    return Change(path or _path_in(given, keys), added, removed, tuple(lines))
+
+
+def _patch_lines(details: Mapping[str, Any]) -> list[str]:
+    patch = roles.first(details, _PATCHES)
+    if isinstance(patch, str):
+        return _body(patch.split("\n"))
+    if not isinstance(patch, list):
+        return []
+    hunks = [hunk["lines"] for hunk in patch if isinstance(hunk, dict) and isinstance(hunk.get("lines"), list)]
+    return _body([line for hunk in hunks for line in hunk if isinstance(line, str)])
+
+
+def _given_lines(given: Mapping[str, Any], keys: roles.Keys) -> list[str]:
+    edits = given.get("edits")
+    if isinstance(edits, list):
+        every = [edit for edit in edits if isinstance(edit, dict)]
+        return [line for edit in every for line in _given_lines(edit, keys)]
+    before, after = roles.first(given, keys.before), roles.first(given, keys.after)
+    if isinstance(after, str):
+        old = before.split("\n") if isinstance(before, str) and before else []
+        return [line for line in difflib.ndiff(old, after.split("\n")) if not line.startswith("?")]
+    patch = roles.first_text(given, keys.patches)
+    return _body(patch.split("\n")) if patch is not None else []
+
+
+def _body(lines: Sequence[str]) -> list[str]:
+    """The lines of a patch that are lines of the file."""
+    return [line for line in lines if line[:1] in ("+", "-", " ") and not line.startswith(_NO_LINE)]
+
+
+def _path_in(given: Mapping[str, Any], keys: roles.Keys) -> str:
+    """The file that a patch names."""
+    patch = roles.first_text(given, keys.patches) or ""
+    for line in patch.split("\n"):
+        for start in ("*** Update File: ", "*** Add File: ", "*** Delete File: ", "+++ b/", "+++ "):
+            if line.startswith(start):
+                return line[len(start) :].strip()
+    return ""

@@ -1,0 +1,222 @@
+"""What the lines of a log say of it at a glance: whose session it is, when it was, and the user's first words."""
+
+import re
+from pathlib import PurePath
+from typing import Any
+
+import msgspec
+
+from blackbird.imports.recognise import load
+from blackbird.sessions.imported import instant
+
+_LONGEST_TITLE = 120
+#: What is looked at of the words, so that a secret in them is seen as a whole before they are shortened.
+_LONGEST_WORDS = 2000
+#: No user's words begin so: what clients wrap around them, and the files that they put before them.
+_WRAPPERS = ("<", "# AGENTS.md", "Caveat: The messages below", "[Request interrupted")
+_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_SPECSTORY_SESSION = re.compile(r"<!-- .+? Session (\S+)(?: \((.*?)\))? -->")
+_SPECSTORY_TURN = re.compile(r"^_\*\*(?:User|Agent|Assistant)[^\n]*\*\*_[ \t]*$", re.MULTILINE)
+_HEADING = re.compile(r"^# (.+)$", re.MULTILINE)
+_HEADER_ID = re.compile(r"(?:id|session): *(\S+)")
+_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)")
+
+#: What stands for a field that is not there.
+_NOTHING = msgspec.Raw()
+
+
+class _Line(msgspec.Struct):
+    """Of a line, what tells something; all else is skipped. Clients agree on little."""
+
+    type: Any = None
+    timestamp: Any = None
+    session: Any = msgspec.field(default=None, name="sessionId")
+    agent: Any = msgspec.field(default=None, name="agentId")
+    begun: Any = msgspec.field(default=None, name="startTime")
+    updated: Any = msgspec.field(default=None, name="lastUpdated")
+    is_meta: Any = msgspec.field(default=None, name="isMeta")
+    message: msgspec.Raw = _NOTHING
+    payload: msgspec.Raw = _NOTHING
+    content: msgspec.Raw = _NOTHING
+    set: msgspec.Raw = msgspec.field(default=_NOTHING, name="$set")
+
+
+class _Inner(msgspec.Struct):
+    """What stands one level deeper."""
+
+    type: Any = None
+    id: Any = None
+    role: Any = None
+    session: Any = msgspec.field(default=None, name="session_id")
+    content: msgspec.Raw = _NOTHING
+    parts: msgspec.Raw = _NOTHING
+    message: msgspec.Raw = _NOTHING
+    messages: msgspec.Raw = _NOTHING
+
+
+_LINE = msgspec.json.Decoder(_Line)
+_INNER = msgspec.json.Decoder(_Inner)
+_MESSAGES = msgspec.json.Decoder(list[_Line])
+
+
+class Facts(msgspec.Struct):
+    """What is known so far; times are nanoseconds since 1970."""
+
+    session: str | None = None
+    thread: str | None = None
+    first_at: int | None = None
+    last_at: int | None = None
+    title: str | None = None
+    messages: int = 0
+
+    def date(self, text: object) -> None:
+        """Something happened then."""
+        at = instant(text) if isinstance(text, str) else None
+        if at is not None:
+            self.first_at = at if self.first_at is None else min(at, self.first_at)
+            self.last_at = at if self.last_at is None else max(at, self.last_at)
+
+    def entitle(self, words: str) -> None:
+        """Take the first words of a user."""
+        words = " ".join(words[:_LONGEST_WORDS].split())
+        if self.title is None and words and not words.startswith(_WRAPPERS):
+            self.title = words
+
+
+def shorten(title: str) -> str:
+    """A title that fits into a line; secrets are out of it already."""
+    return title if len(title) <= _LONGEST_TITLE else title[: _LONGEST_TITLE - 1] + "…"
+
+
+def of_path(format_name: str, path: PurePath) -> Facts:
+    """What the name of a file tells."""
+    if format_name == "claude-code":
+        above = path.parents[1].name if path.parent.name == "subagents" and len(path.parents) > 1 else None
+        thread = path.stem.removeprefix("agent-") if path.stem.startswith("agent-") else None
+        return Facts(session=above or (path.stem if _UUID.fullmatch(path.stem) else None), thread=thread)
+    if format_name == "gemini-cli" and path.parent.parent.name == "chats":
+        return Facts(session=path.parent.name, thread=path.stem)
+    if format_name == "codex":
+        found = _UUID.findall(path.stem)
+        return Facts(session=found[-1] if found else None)
+    return Facts()
+
+
+def take(facts: Facts, format_name: str, text: str) -> None:
+    """Learn from a line, in order; of a document, from all of it."""
+    if format_name == "specstory":
+        _take_markdown(facts, text)
+    elif format_name == "bbox":
+        _take_log(facts, text)
+    elif format_name == "opencode":
+        _take_row(facts, load(text))
+    else:
+        try:
+            line = _LINE.decode(text)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            return
+        if format_name == "codex":
+            _take_codex(facts, line)
+        else:
+            _take_line(facts, line)
+
+
+def _take_line(facts: Facts, line: _Line) -> None:
+    """Claude Code, Gemini CLI, Qwen Code and companions: a type, a time, and a message or its content."""
+    for time in (line.timestamp, line.begun, line.updated):
+        facts.date(time)
+    if facts.session is None and isinstance(line.session, str):
+        facts.session = line.session
+    if facts.thread is None and isinstance(line.agent, str) and line.type != "agent-meta":
+        facts.thread = line.agent
+    inner = _inner(line.message) if facts.session is None or facts.title is None else _Inner()
+    if facts.session is None and isinstance(inner.session, str):
+        facts.session = inner.session
+    if line.type in ("user", "assistant", "gemini"):
+        facts.messages += 1
+    if facts.title is None and line.type == "user" and not line.is_meta:
+        for words in (line.content, inner.content, inner.parts):
+            facts.entitle(_words(words))
+    if line.set:
+        for message in _messages(_inner(line.set).messages):
+            _take_line(facts, message)
+
+
+def _take_codex(facts: Facts, line: _Line) -> None:
+    facts.date(line.timestamp)
+    payload = _inner(line.payload)
+    if line.type == "session_meta" and isinstance(payload.id, str):
+        owner = payload.session if isinstance(payload.session, str) else payload.id
+        facts.session, facts.thread = owner, payload.id if payload.id != owner else None
+    elif line.type == "response_item" and payload.type == "message":
+        facts.messages += payload.role in ("user", "assistant")
+        if payload.role == "user":
+            facts.entitle(_words(payload.content))
+    elif line.type == "event_msg" and payload.type == "user_message":
+        facts.entitle(_words(payload.message))
+
+
+def _take_markdown(facts: Facts, text: str) -> None:
+    found = _SPECSTORY_SESSION.search(text)
+    if found is not None:
+        facts.session = found[1]
+    facts.messages += len(_SPECSTORY_TURN.findall(text))
+    for time in (_TIME.search(text), *_TIME.finditer(text[-4096:])):
+        facts.date(time[0] if time is not None else None)
+    turn = _SPECSTORY_TURN.search(text)
+    words = text[turn.end() :].strip().partition("\n")[0] if turn is not None else ""
+    heading = _HEADING.search(text)
+    facts.entitle(words or (heading[1] if heading is not None else ""))
+
+
+def _take_log(facts: Facts, text: str) -> None:
+    header = _HEADER_ID.fullmatch(text.strip()) if facts.session is None else None
+    if header is not None:
+        facts.session = header[1].strip("\"'")
+    time = _TIME.search(text)
+    facts.date(time[0] if time is not None else None)
+    kind, _, words = text.partition(":")
+    if kind in ("u", "a"):
+        facts.messages += 1
+    if kind == "u":
+        facts.entitle(words)
+
+
+def _take_row(facts: Facts, row: dict[str, Any]) -> None:
+    for key in ("time_created", "time_updated"):
+        at = row.get(key)
+        if isinstance(at, int):
+            facts.first_at = min(facts.first_at or at * 1_000_000, at * 1_000_000)
+            facts.last_at = max(facts.last_at or 0, at * 1_000_000)
+    if row.get("table") == "session" and isinstance(row.get("title"), str):
+        facts.title = None
+        facts.entitle(row["title"])
+    facts.messages += row.get("table") == "message"
+
+
+def _inner(raw: msgspec.Raw) -> _Inner:
+    try:
+        return _INNER.decode(raw) if raw else _Inner()
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return _Inner()
+
+
+def _messages(raw: msgspec.Raw) -> list[_Line]:
+    try:
+        return _MESSAGES.decode(raw) if raw else []
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return []
+
+
+def _words(raw: msgspec.Raw) -> str:
+    """The first text of a message's content."""
+    try:
+        content = msgspec.json.decode(raw) if raw else None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return ""
+    parts = content if isinstance(content, list) else [content]
+    for part in parts:
+        text = part.get("text") if isinstance(part, dict) else part
+        if isinstance(text, str) and text.strip() and not text.lstrip().startswith(_WRAPPERS):
+            return text
+    return ""

@@ -1,0 +1,189 @@
+"""Which logs there are, and what of each is not taken in yet."""
+
+import enum
+import hashlib
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+import msgspec
+
+from blackbird.imports import facts as glances
+from blackbird.imports import files, places
+from blackbird.imports.facts import Facts
+from blackbird.imports.ledger import DIGEST_BYTES, Ledger, Taken, digest
+from blackbird.imports.places import PLACES, SPECSTORY, File
+from blackbird.imports.recognise import LOOK, Format, recognise
+from blackbox.errors import ReadError
+
+#: What is looked for in a folder that is named.
+_PATTERNS = ("*.jsonl", "*.json", "*.bbox", "*.blackbox", "*.rlog", "*.md", "opencode*.db")
+
+
+class State(enum.StrEnum):
+    """What there is to be taken in of a log."""
+
+    NEW = "new"
+    GROWN = "grown"
+    REWRITTEN = "rewritten"
+    TAKEN = "taken"
+
+
+class Candidate(msgspec.Struct, frozen=True):
+    """A log, what it says of itself at a glance, and what is known of it."""
+
+    file: File
+    format: Format
+    facts: Facts
+    state: State
+    known: Taken | None = None
+
+    @property
+    def client(self) -> str:
+        """Whose it is, for people."""
+        return self.format.client or self.format.name
+
+    @property
+    def session(self) -> str:
+        """The session, or what stands for it."""
+        return self.facts.session or str(self.file.path)
+
+    @property
+    def start(self) -> int:
+        """From which offset on it is to be taken in."""
+        return self.known.source.reached if self.known is not None and self.state is State.GROWN else 0
+
+    @property
+    def rest(self) -> int:
+        """About how many bytes are to be taken in."""
+        return 0 if self.state is State.TAKEN else max(0, self.file.size - self.start)
+
+
+class Search:
+    """Looks for logs. What cannot be read, and what is no log, is named."""
+
+    def __init__(self, ledger: Ledger, *, keep: bool = True, since: int | None = None) -> None:
+        self._ledger = ledger
+        self._keep = keep
+        self._since = since
+        self._known = {taken.source.path: taken for taken in ledger.all()}
+        self.unreadable: list[str] = []
+        self.unknown: list[Path] = []
+
+    def on_machine(
+        self, environ: Mapping[str, str], user_home: Path, project: Path, clients: Iterable[str] = ()
+    ) -> Iterator[Candidate]:
+        """What agents keep on this machine, of all or of some clients."""
+        wanted = list(clients)
+        for place in PLACES.values():
+            if not wanted or place.client in wanted:
+                yield from self._look(places.logs(place, place.root(environ, user_home), self.unreadable))
+        if not wanted or SPECSTORY.client in wanted:
+            yield from self._look(places.logs(SPECSTORY, project / SPECSTORY.usual, self.unreadable))
+
+    def at(self, paths: Iterable[Path]) -> Iterator[Candidate]:
+        """The logs that paths name, and those in folders."""
+        for path in paths:
+            if path.is_dir():
+                for pattern in _PATTERNS:
+                    yield from self._look(places.files(path, f"**/{pattern}", self.unreadable))
+            else:
+                yield from self._look(self._one(path))
+
+    def _one(self, path: Path) -> Iterator[File]:
+        try:
+            found = places.look(path)
+        except OSError as error:
+            raise ReadError(f"{path}: {error.strerror or error}", "name a log, or a folder that has some") from error
+        if found is not None:
+            yield found
+
+    def _look(self, found: Iterable[File]) -> Iterator[Candidate]:
+        for file in found:
+            if not file.size or (self._since is not None and file.mtime_ns < self._since):
+                continue
+            whole = file._replace(path=Path(os.path.abspath(file.path)))  # noqa: PTH100 - links stay what they are
+            try:
+                candidate = self._examine(whole)
+            except OSError as error:
+                self.unreadable.append(f"{whole.path}: {error.strerror or error}")
+                continue
+            if candidate is None:
+                self.unknown.append(whole.path)
+            else:
+                yield candidate
+
+    def _examine(self, file: File) -> Candidate | None:
+        known = self._known.get(str(file.path))
+        is_settled = known is not None and (known.source.is_kept or not self._keep)
+        if known is not None and is_settled and known.is_same(file) and known.beside == beside_of(file.path):
+            return Candidate(file, _format_of(known), facts_of(known), State.TAKEN, known)
+        with file.path.open("rb") as opened:
+            head = opened.read(LOOK)
+        format_found = recognise(str(file.path), head)
+        if format_found is None:
+            return None
+        known = self._ledger.get(format_found.name, file.path)
+        state = _compare(known, file) if known is not None and is_settled else State.NEW
+        if known is not None and state in (State.GROWN, State.TAKEN) and not known.is_cut:
+            return Candidate(file, format_found, facts_of(known), state, known)
+        return Candidate(file, format_found, glance(format_found, file.path, head), state, known)
+
+
+def glance(about: Format, path: Path, head: bytes) -> Facts:
+    """What the name of a file and its first lines say."""
+    found = glances.of_path(about.name, path)
+    text = head.decode(errors="replace")
+    lines = [text] if about.is_document else text.split("\n")[: None if len(head) < LOOK else -1]
+    for line in lines:
+        glances.take(found, about.name, line)
+    return found
+
+
+def facts_of(known: Taken) -> Facts:
+    """What was found out about a source when it was taken in."""
+    source = known.source
+    return Facts(
+        source.native_session, source.native_thread, source.first_at, source.last_at, source.title, source.messages
+    )
+
+
+def beside_of(path: Path) -> str | None:
+    """The digest of what a client keeps beside a log."""
+    beside = files.sidecar(path)
+    return digest(beside.text.encode()) if beside is not None else None
+
+
+def _format_of(known: Taken) -> Format:
+    return Format(known.source.format, known.source.client, known.source.is_document)
+
+
+def _compare(known: Taken, file: File) -> State:
+    """A file that no longer has the line that was taken last, where it was, was rewritten."""
+    source = known.source
+    if source.is_document:
+        return State.TAKEN if _is_same_document(known, file) else State.REWRITTEN
+    if file.size < source.reached or not _has_tail(known, file.path):
+        return State.REWRITTEN
+    is_beside_new = known.beside != beside_of(file.path)
+    return State.GROWN if file.size > source.reached or known.is_cut or is_beside_new else State.TAKEN
+
+
+def _has_tail(known: Taken, path: Path) -> bool:
+    if not known.tail_length:
+        return True
+    with path.open("rb") as opened:
+        opened.seek(known.tail_offset)
+        data = opened.read(known.tail_length + 1)
+    if len(data) != known.tail_length + 1 or not data.endswith(b"\n"):
+        return False
+    return known.tail is None or known.tail == digest(data[:-1].decode(errors="replace").encode())
+
+
+def _is_same_document(known: Taken, file: File) -> bool:
+    if known.tail is None:
+        return file.size == known.tail_length
+    found = hashlib.blake2b(digest_size=DIGEST_BYTES)
+    for piece in files.pieces(file.path, is_document=True):
+        found.update(piece.text.encode())
+    return found.hexdigest() == known.tail

@@ -1,0 +1,85 @@
+"""What was taken in of agents' own logs for a session: how much, from when to when, and what it was about."""
+
+import datetime as dt
+from typing import Any
+
+import msgspec
+
+from blackbird.exchange import payloads
+
+OPEN, END = "import.open", "import.end"
+
+
+class Log(msgspec.Struct):
+    """One log, as it was last stated. Times are nanoseconds since 1970."""
+
+    source: str
+    client: str | None = None
+    session: str | None = None
+    thread: str | None = None
+    path: str | None = None
+    is_kept: bool = True
+    lines: int = 0
+    messages: int = 0
+    first_at: int | None = None
+    last_at: int | None = None
+    title: str | None = None
+
+    @property
+    def name(self) -> str:
+        """The session that it is of; a log that names none is one by itself."""
+        return self.session or self.source
+
+    def state(self, fields: dict[str, Any]) -> None:
+        """What an import states of it."""
+        data = payloads.inner(fields, "data")
+        if fields.get("event") == OPEN:
+            self.client = payloads.text(data, "client") or payloads.text(data, "format")
+            self.session = payloads.text(data, "native_session")
+            self.thread = payloads.text(data, "native_thread")
+            self.path = payloads.text(data, "path")
+            self.is_kept = data.get("kept") is not False
+        if fields.get("event") == END or not self.is_kept:
+            self.lines = payloads.number(data, "lines") or 0
+            self.messages = payloads.number(data, "messages") or 0
+            self.first_at = instant(payloads.text(data, "first_at"))
+            self.last_at = instant(payloads.text(data, "last_at"))
+            self.title = payloads.text(data, "title")
+
+
+class Logs:
+    """All logs that a trace speaks of."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, Log] = {}
+
+    def take(self, fields: dict[str, Any]) -> bool:
+        """Hear a statement; whether it is about an import."""
+        if fields.get("event") not in (OPEN, END):
+            return False
+        source = payloads.text(payloads.inner(fields, "data"), "source")
+        if source is not None:
+            self._known.setdefault(source, Log(source)).state(fields)
+        return True
+
+    def by_session(self) -> dict[str, list[Log]]:
+        """The logs of each session, in the order in which they were first taken in."""
+        found: dict[str, list[Log]] = {}
+        for log in self._known.values():
+            found.setdefault(log.name, []).append(log)
+        return found
+
+
+def title_of(logs: list[Log]) -> str | None:
+    """What the session was about: the words of its first thread count before those of a sub-agent."""
+    titled = sorted((log for log in logs if log.title is not None), key=lambda log: log.thread is not None)
+    return titled[0].title if titled else None
+
+
+def instant(text: str | None) -> int | None:
+    """A time with its zone, in nanoseconds since 1970; nothing if it is none."""
+    try:
+        time = dt.datetime.fromisoformat(text or "")
+    except ValueError:
+        return None
+    return round(time.timestamp() * 1_000_000) * 1000 if time.tzinfo is not None else None

@@ -1,0 +1,1 @@
+"""One timeline of every session, woven from exchanges and imported logs."""

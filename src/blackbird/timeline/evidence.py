@@ -1,0 +1,59 @@
+"""From a pointer to the bytes that it means: out of the trace, or out of the file that was left outside."""
+
+from pathlib import Path
+
+from blackbird.canon.model import Evidence, Side
+from blackbird.exchange import catalog
+from blackbird.imports import files, kept
+from blackbird.trace import ids
+from blackbird.trace.errors import TraceError
+from blackbird.trace.folder import Trace
+from blackbird.trace.records import Direction
+from blackbird.trace.tombstones import Tombstone
+from blackbox.errors import ReadError
+
+_SIDES = {Side.REQUEST: Direction.REQUEST, Side.RESPONSE: Direction.RESPONSE}
+
+
+def resolve(trace: Trace, evidence: Evidence) -> bytes | None:
+    """The bytes; nothing if they are gone, as retention or the owner of the file removed them."""
+    whole = body(trace, evidence)
+    return whole[evidence.start : evidence.end] if whole is not None else None
+
+
+def body(trace: Trace, evidence: Evidence) -> bytes | None:
+    """The whole body, or the whole line, in which the bytes stand."""
+    if evidence.side is not Side.LINE:
+        request = ids.parse(evidence.source)
+        exchange = catalog.load(trace, request) if request is not None else None
+        return exchange.body(_SIDES[evidence.side]).data if exchange is not None else None
+    if evidence.sequence is None:
+        return _outside(evidence)
+    return _line(trace, evidence)
+
+
+def _outside(evidence: Evidence) -> bytes | None:
+    if evidence.file is None or evidence.offset is None:
+        return None
+    try:
+        line = next(files.read(Path(evidence.file), start=evidence.offset), None)
+    except ReadError:
+        return None
+    return line.text.encode() if line is not None else None
+
+
+def _line(trace: Trace, evidence: Evidence) -> bytes | None:
+    place = trace.place(evidence.segment) if evidence.segment is not None else None
+    source = ids.parse(evidence.source)
+    if place is None or source is None:
+        return None
+    try:
+        segment = trace.open(place)
+        if isinstance(segment, Tombstone):
+            return None
+        records = segment.pick([source])
+    except TraceError:
+        return None
+    wanted = (record for record in records if record.sequence >= (evidence.sequence or 0))
+    line = next(kept.lines(wanted), None)
+    return line.text.encode() if line is not None else None

@@ -1,0 +1,234 @@
+"""Reads what a trace has of one session, in order, and makes its timeline: once, or as it grows."""
+
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple, Self
+
+from blackbird.canon.model import Amend, Item
+from blackbird.exchange import payloads
+from blackbird.exchange.clock import Clock
+from blackbird.imports import files, sources
+from blackbird.imports.sources import Source, Sources
+from blackbird.sessions import rows, survey, view
+from blackbird.sessions.choice import choose
+from blackbird.sessions.follow import Follower
+from blackbird.sessions.links import sender_of
+from blackbird.sessions.rows import Row
+from blackbird.timeline.session import News, Session
+from blackbird.timeline.timeline import Timeline
+from blackbird.trace import ids
+from blackbird.trace.errors import TraceError
+from blackbird.trace.folder import Trace
+from blackbird.trace.header import Header
+from blackbird.trace.records import Kind, Record, read_object
+from blackbird.trace.segment import Segment
+from blackbox.redaction.config import load_redactor
+
+#: The rules for traffic, as the recorder has them.
+_PROFILE = "wire"
+
+
+class Scope(NamedTuple):
+    """What belongs to a session: its requests, the files that were imported for it, and what it is called."""
+
+    name: str
+    row: Row
+    requests: frozenset[bytes]
+    sources: dict[bytes, Source]
+    problems: list[TraceError]
+
+
+def scopes(trace: Trace) -> list[Scope]:
+    """All sessions of a trace, newest first."""
+    found, taken = survey.survey(trace), sources.find(trace).current()
+    return [_scope(found, row, taken) for row in found.rows.rows()]
+
+
+def scope(trace: Trace, name: str | None) -> Scope:
+    """The session that an id names: its own, a run's or a client's, whole or by its start; else the newest."""
+    found = survey.survey(trace)
+    row = choose(found.rows.rows(), name)
+    return _scope(found, row, sources.find(trace).current())
+
+
+def load(trace: Trace, name: str | None = None, *, live: bytes | None = None) -> Timeline:
+    """The timeline of a session."""
+    return read(trace, scope(trace, name), live=live)
+
+
+def read(trace: Trace, wanted: Scope, *, live: bytes | None = None) -> Timeline:
+    """The timeline of what a scope has."""
+    session = Session(wanted.name, _redactor(), live=live)
+    news: News = []
+    problems = list(wanted.problems)
+    for segment in trace.segments():
+        if isinstance(segment, TraceError):
+            continue
+        try:
+            for step in _steps(segment, wanted):
+                news += _take(session, wanted, step)
+        except TraceError as error:
+            problems.append(error)
+    news += _outside(session, wanted)
+    news += session.rest()
+    told = dict.fromkeys(problem.message for problem in problems)
+    return session.timeline(news, told)
+
+
+class Following:
+    """A session as it grows: what is new at each look, and the timeline so far.
+
+    `name` is a whole id, of a session, a run or a client's own. What was recorded before the first look is new at it.
+    """
+
+    def __init__(self, folder: Path, name: str, *, live: bytes | None = None, segment: int = 1) -> None:
+        self._follower = Follower(folder, segment=segment)
+        self._session = Session(name, _redactor(), live=live)
+        self._names = {name}
+        self._requests: dict[bytes, bool] = {}
+        self._sources = Sources()
+        self._files: dict[bytes, Source] = {}
+        self._news: News = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._follower.close()
+
+    @property
+    def timeline(self) -> Timeline:
+        """All so far."""
+        return self._session.timeline(self._news, [problem.message for problem in self._follower.problems])
+
+    def poll(self) -> News:
+        """The items that are new, and what turned out about earlier ones."""
+        news: News = []
+        for header, clock, record in self._follower.read():
+            if record.request == ids.ZERO:
+                self._hear(record, clock.wall(record))
+            elif record.kind == Kind.NATIVE_LINE:
+                source = self._files.get(record.request)
+                if source is not None and source.native_session in self._names:
+                    news += self._session.line(source, header, record)
+            elif self._is_mine(record):
+                news += self._session.record(header, clock, record)
+        self._news += news
+        return news
+
+    def close(self) -> News:
+        """What was still under way when nobody wanted to wait for more."""
+        news = self._session.rest()
+        self._news += news
+        return news
+
+    def _hear(self, record: Record, wall: int) -> None:
+        if record.kind == Kind.HARNESS_EVENT:
+            fields = read_object(record) or {}
+            if fields.get("event") == sources.OPEN:
+                self._sources.take(record)
+                self._files = {source.key: source for source in self._sources.all()}
+            if self._knows(payloads.text(fields, "session"), payloads.text(fields, "run")):
+                self._session.statement(record, wall)
+
+    def _is_mine(self, record: Record) -> bool:
+        """Whether the request belongs to the session, which its start says."""
+        known = self._requests.get(record.request)
+        if known is None:
+            fields = (read_object(record) or {}) if record.kind == Kind.REQUEST_START else {}
+            links = sender_of(fields).links
+            filing = rows.file_under(fields, links)
+            run = payloads.text(fields, "run") if filing.attribution == rows.REGISTERED else None
+            known = self._requests[record.request] = self._knows(filing.session, run, links.session)
+        return known
+
+    def _knows(self, *names: str | None) -> bool:
+        """Whether one of these names the session; then the others do, too."""
+        given = {name for name in names if name is not None}
+        if self._names.isdisjoint(given):
+            return False
+        self._names |= given
+        return True
+
+
+class _Step(NamedTuple):
+    """A record in its place; of a request in a seal, its last with all that came before."""
+
+    header: Header
+    clock: Clock
+    records: list[Record]
+
+
+def _scope(found: survey.Survey, row: Row, taken: Iterable[Source]) -> Scope:
+    names = frozenset(rows.names_of(row))
+    mine = {source.key: source for source in taken if source.native_session in names}
+    return Scope(view.name_of(row), row, frozenset(found.rows.requests(row)), mine, found.problems)
+
+
+def _take(session: Session, wanted: Scope, step: _Step) -> News:
+    news: News = []
+    for record in step.records:
+        if record.request == ids.ZERO:
+            if record.kind == Kind.HARNESS_EVENT and _is_stated(read_object(record) or {}, wanted.row):
+                session.statement(record, step.clock.wall(record))
+        elif record.kind == Kind.NATIVE_LINE:
+            news += session.line(wanted.sources[record.request], step.header, record)
+        else:
+            news += session.record(step.header, step.clock, record)
+    return news
+
+
+def _steps(segment: Segment, wanted: Scope) -> Iterator[_Step]:
+    """What a segment has of a session, in order.
+
+    A seal is read request by request, each when its end is due, so that no more than one is unpacked at a time.
+    """
+    clock = Clock(segment.header)
+    if not segment.is_sealed:
+        for record in segment.records():
+            clock.take(record)
+            if record.request in wanted.requests or record.request in wanted.sources or record.request == ids.ZERO:
+                yield _Step(segment.header, clock, [record])
+        return
+    for record in segment.pick([ids.ZERO], bodies=False):
+        clock.take(record)
+    files: dict[bytes, Iterator[Record]] = {}
+    for _, key in sorted(_due(segment, wanted)):
+        if key not in wanted.sources and key != ids.ZERO:
+            yield _Step(segment.header, clock, segment.pick([key]))
+            continue
+        if key not in files:
+            files[key] = iter(segment.pick([key]))
+        yield _Step(segment.header, clock, [next(files[key])])
+
+
+def _due(segment: Segment, wanted: Scope) -> Iterator[tuple[int, bytes]]:
+    """When each request ends, and where each other record stands: sequences, without any body."""
+    for key in (ids.ZERO, *segment.requests()):
+        if key in wanted.requests:
+            yield segment.pick([key], bodies=False)[-1].sequence, key
+        elif key in wanted.sources or key == ids.ZERO:
+            yield from ((record.sequence, key) for record in segment.pick([key], bodies=False))
+
+
+def _is_stated(fields: dict[str, object], row: Row | None) -> bool:
+    if row is None:
+        return False
+    session, run = fields.get("session"), fields.get("run")
+    return session in {filing.session for filing in row.filings} if session is not None else run in row.runs
+
+
+def _outside(session: Session, wanted: Scope) -> News:
+    """The files that were left outside of the trace, as they are now."""
+    redact = _redactor()
+    news: list[Item | Amend] = []
+    for source in wanted.sources.values():
+        if not source.is_kept:
+            for line in files.read(Path(source.path), is_document=source.is_document):
+                news += session.imported(source, line._replace(text=redact(line.text)))
+    return news
+
+
+def _redactor() -> Callable[[str], str]:
+    redactor = load_redactor().for_profile(_PROFILE)
+    return lambda text: redactor.redact(text).text

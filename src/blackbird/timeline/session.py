@@ -1,0 +1,129 @@
+"""One session, record by record in the order of the trace: from exchanges and imported lines to its timeline."""
+
+from collections.abc import Callable, Iterable
+
+from blackbird.canon import natives
+from blackbird.canon.model import Amend, Evidence, Item, Side
+from blackbird.canon.reading import read
+from blackbird.canon.seen import Entry
+from blackbird.exchange.assemble import Part, assemble
+from blackbird.exchange.clock import Clock
+from blackbird.exchange.exchange import Exchange
+from blackbird.imports.kept import Joiner
+from blackbird.imports.line import Line
+from blackbird.imports.sources import Source
+from blackbird.timeline import spending
+from blackbird.timeline.about import Facts
+from blackbird.timeline.order import settle
+from blackbird.timeline.prices import Pricer
+from blackbird.timeline.timeline import Timeline
+from blackbird.timeline.weaver import Weaver
+from blackbird.trace.header import Header
+from blackbird.trace.records import Kind, Record, read_object
+
+_ENDS = frozenset({Kind.RESPONSE_END, Kind.ERROR})
+News = list[Item | Amend]
+
+
+class Session:
+    """What the records of a session come to. Holds the exchanges that are under way, and no text of those that ended.
+
+    `redact` takes secrets out of texts that were put together: rules for bytes do not see what a stream cut in two.
+    `live` is the instance of the recorder that runs, if one does.
+    """
+
+    def __init__(
+        self, name: str, redact: Callable[[str], str], *, live: bytes | None = None, pricer: Pricer | None = None
+    ) -> None:
+        self.facts = Facts(name)
+        self._live = live
+        self._weaver = Weaver(prices=pricer if pricer is not None else Pricer())
+        self._redact = redact
+        self._open: dict[bytes, list[Part]] = {}
+        self._files: dict[str, natives.Reader] = {}
+        self._joiners: dict[bytes, Joiner] = {}
+
+    def record(self, header: Header, clock: Clock, record: Record) -> News:
+        """A record of one of its requests; with the last, the exchange is handed on."""
+        parts = self._open.setdefault(record.request, [])
+        if not parts or parts[-1].header.number != header.number:
+            parts.append(Part(header, clock, []))
+        known = parts[-1].records
+        if isinstance(known, list):
+            known.append(record)
+        if record.kind not in _ENDS:
+            return []
+        return self.exchange(assemble(self._open.pop(record.request), self._live))
+
+    def exchange(self, exchange: Exchange) -> News:
+        """A request and its answer, complete or cut off."""
+        self.facts.exchange(exchange)
+        news: News = []
+        for seen in read(exchange, self._redact):
+            agent = seen.agent
+            name, version = (agent.name, agent.version) if agent is not None else (None, None)
+            self.facts.sender(name, version, seen.links.session)
+            news += self._weaver.exchange(seen)
+        return self._noted(news)
+
+    def statement(self, record: Record, wall: int) -> None:
+        """What a harness or a user stated of this session."""
+        self.facts.state(read_object(record) or {}, wall)
+
+    def line(self, source: Source, header: Header, record: Record) -> News:
+        """A line of an agent's own log, or a piece of one."""
+        line = self._joiners.setdefault(record.request, Joiner()).take(record, header.number)
+        return self.imported(source, line) if line is not None else []
+
+    def imported(self, source: Source, line: Line) -> News:
+        """A whole line of an agent's own log; without a place in the trace, one that was left outside."""
+        reader = self._files.get(source.id)
+        if reader is None:
+            reader = self._files[source.id] = natives.READERS[source.format](source.id, source.path)
+        evidence = Evidence(
+            source=source.id,
+            side=Side.LINE,
+            start=0,
+            end=len(line.text.encode()),
+            segment=line.segment,
+            sequence=line.sequence,
+            file=source.path,
+            offset=line.offset,
+        )
+        return self._entries(reader.line(line.text, evidence))
+
+    def rest(self) -> News:
+        """What is still under way, in the order in which it began: exchanges without an end, lines that waited."""
+        news: News = []
+        under_way = sorted(self._open.values(), key=lambda parts: parts[0].records[0].sequence)
+        self._open = {}
+        for parts in under_way:
+            news += self.exchange(assemble(parts, self._live))
+        for reader in self._files.values():
+            news += self._entries(reader.end())
+        return news
+
+    def timeline(self, news: Iterable[Item | Amend], problems: Iterable[str] = ()) -> Timeline:
+        """All of it as a timeline; `news` is what was handed out so far."""
+        items = settle(news)
+        return Timeline(
+            about=self.facts.about(),
+            threads=self._weaver.threads,
+            items=items,
+            spent=spending.spent(items),
+            by_model=spending.by_model(items),
+            problems=tuple(problems),
+        )
+
+    def _entries(self, entries: Iterable[Entry]) -> News:
+        news: News = []
+        for entry in entries:
+            self.facts.know(entry.about, entry.session)
+            news += self._weaver.entry(entry)
+        return self._noted(news)
+
+    def _noted(self, news: News) -> News:
+        for item in news:
+            if not isinstance(item, Amend):
+                self.facts.item(item)
+        return news

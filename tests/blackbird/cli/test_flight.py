@@ -1,0 +1,153 @@
+"""`blackbird export`, `show`, `tail` and `audit`: a session as a flight log."""
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+
+from blackbox.check.findings import Severity
+from blackbox.check.validator import validate_bytes
+from tests.blackbird.cli.command import Place, place
+from tests.blackbird.flights import Flight, repair
+from tests.blackbird.logbook import Logbook
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Place:
+    return place(tmp_path, monkeypatch, capsys)
+
+
+@pytest.fixture
+def session(here: Place) -> str:
+    """The name of a session of three turns."""
+    book = Logbook()
+    for exchange in repair(Flight("messages", way="stream")):
+        book.exchange(exchange)
+    book.save(here.home.trace)
+    return "s1"
+
+
+def serious(data: bytes) -> list[str]:
+    return [one.message for one in validate_bytes(data).findings if one.severity is not Severity.INFO]
+
+
+@pytest.mark.usefixtures("session")
+def test_export_writes_a_valid_log_the_same_twice(here: Place, tmp_path: Path) -> None:
+    done = here.run("export", "s1", "-o", "one/")
+    assert (done.code, done.out.splitlines()[0]) == (0, "one/s1.bbox")
+    here.run("export", "-o", "two.bbox")
+    data = (tmp_path / "one" / "s1.bbox").read_bytes()
+    assert (tmp_path / "two.bbox").read_bytes() == data
+    assert serious(data) == []
+    text = data.decode()
+    assert "\nu: Fix the failing test." in text
+    assert "\n@end " in text
+
+
+@pytest.mark.usefixtures("session")
+def test_export_to_standard_output_and_as_json(here: Place, tmp_path: Path) -> None:
+    assert here.run("export", "s1", "-o", "-").out.startswith("---\nformat: bbox/1\nid: s1\n")
+    told = here.run("export", "s1", "--format", "rlog", "-o", "a.rlog", "--json").json
+    assert told["schema"] == "export/1"
+    assert (told["session"], told["format"], told["files"][:2]) == ("s1", "rlog", ["a.rlog", "a.jsonl"])
+    assert serious((tmp_path / "a.rlog").read_bytes()) == []
+
+
+@pytest.mark.usefixtures("session")
+@pytest.mark.parametrize(
+    "arguments",
+    [("--format", "rlog", "-o", "-"), ("--format", "rlog", "--follow"), ("-o", "-", "--json"), ("-o", "there.bbox")],
+)
+def test_export_refuses_what_makes_no_sense(here: Place, tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    (tmp_path / "there.bbox").write_text("mine")
+    assert here.run("export", "s1", *arguments).code == 2
+    assert (tmp_path / "there.bbox").read_text() == "mine"
+
+
+@pytest.mark.usefixtures("session")
+def test_export_follows_until_ctrl_c(here: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stop(_seconds: float) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(time, "sleep", stop)
+    assert here.run("export", "s1", "--follow", "-o", "live.bbox").code == 0
+    data = (tmp_path / "live.bbox").read_bytes()
+    assert serious(data) == []
+    assert data.decode().splitlines()[-2].startswith("@end ")
+
+
+def test_no_such_session(here: Place, session: str) -> None:
+    for command in ("export", "audit", "show"):
+        done = here.run(command, "nobody")
+        assert (done.code, done.out) == (1, "")
+        assert "there is no session nobody" in done.err
+
+
+@pytest.mark.usefixtures("session")
+def test_show_reads_like_a_replay(here: Place) -> None:
+    done = here.run("show")
+    assert done.code == 0
+    lines = done.out.splitlines()
+    assert lines[0] == "s1"
+    assert any(line.endswith("user Fix the failing test.") for line in lines)
+    assert any("→ read_file" in line for line in lines)
+    assert any("← " in line for line in lines)
+
+
+@pytest.mark.usefixtures("session")
+def test_show_as_json_is_an_object_an_item(here: Place) -> None:
+    items = [json.loads(line) for line in here.run("show", "s1", "--json").out.splitlines()]
+    assert {item["schema"] for item in items} == {"item/1"}
+    assert [item["call"]["name"] for item in items if item["type"] == "call"][:2] == ["read_file", "read_file"]
+    assert all(item["time"].endswith("Z") for item in items)
+    assert here.run("show", "s1", "--thread", "main", "--json").out
+    assert here.run("show", "s1", "--thread", "nobody").code == 1
+
+
+@pytest.mark.usefixtures("session")
+def test_show_of_a_request_stays_what_it_was(here: Place) -> None:
+    first = json.loads(here.run("requests", "--json").out.splitlines()[0])["request_id"]
+    assert here.run("show", first, "--headers").out.startswith(first)
+    assert here.run("show", "s1", "--raw").code == 1
+    assert here.run("show", "--raw").code == 2
+
+
+@pytest.mark.usefixtures("session")
+def test_tail_shows_the_lines_of_the_newest_session(here: Place) -> None:
+    lines = here.run("tail", "--no-follow", "-n", "3").out.splitlines()
+    assert lines[0] == "# session=s1"
+    assert any(line.startswith("a: It is blocked.") for line in lines)
+    items = [json.loads(line) for line in here.run("tail", "--no-follow", "-n", "2", "--json").out.splitlines()]
+    assert [item["schema"] for item in items] == ["item/1"] * 2
+
+
+def test_tail_shows_a_session_that_begins_while_it_waits(here: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    book = Logbook()
+    steps = iter([lambda: _record(book, here), None])
+
+    def wait(_seconds: float) -> None:
+        step = next(steps)
+        if step is None:
+            raise KeyboardInterrupt
+        step()
+
+    monkeypatch.setattr(time, "sleep", wait)
+    done = here.run("tail")
+    assert done.code == 0
+    assert done.out.startswith("# session=s1\n")
+    assert "u: Fix the failing test." in done.out
+
+
+def _record(book: Logbook, here: Place) -> None:
+    for exchange in repair(Flight("messages", way="stream")):
+        book.exchange(exchange)
+    book.save(here.home.trace)
+
+
+@pytest.mark.usefixtures("session")
+def test_audit_answers_four_questions(here: Place) -> None:
+    out = here.run("audit").out
+    assert [line[:3] for line in out.splitlines() if line[:1].isdigit()] == ["1. ", "2. ", "3. ", "4. "]
+    told = here.run("audit", "s1", "--json").json
+    assert (told["schema"], told["session"]) == ("audit/1", "s1")

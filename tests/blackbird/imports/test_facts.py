@@ -1,0 +1,120 @@
+"""What a log says of itself at a glance."""
+
+import json
+from pathlib import PurePath
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from blackbird.imports import facts as glances
+from blackbird.imports.facts import Facts
+
+UUID = "6f0c8a52-95a7-4d5e-8d4c-0f1f8f3f9f10"
+NOON = 1_794_830_400_000_000_000
+TIME = "2026-11-16T12:00:00Z"
+
+
+def learnt(format_name: str, *lines: dict[str, Any] | str) -> Facts:
+    facts = Facts()
+    for line in lines:
+        glances.take(facts, format_name, line if isinstance(line, str) else json.dumps(line))
+    return facts
+
+
+def test_claude_code() -> None:
+    def line(kind: str, content: object, second: int, **more: object) -> dict[str, Any]:
+        time = f"2026-11-16T12:00:{second:02}Z"
+        return {"type": kind, "sessionId": UUID, "timestamp": time, "message": {"content": content}} | more
+
+    found = learnt(
+        "claude-code",
+        {"type": "mode", "sessionId": UUID},
+        line("user", "not the user's", 0, isMeta=True),
+        line("user", "<system-reminder>nor these</system-reminder>", 1),
+        line("user", [{"type": "text", "text": "<x>"}, {"type": "text", "text": "mend\n the  lamp"}], 2),
+        line("assistant", [{"type": "text", "text": "done"}], 3),
+        line("user", "thanks", 4),
+    )
+    assert found == Facts(UUID, None, NOON, NOON + 4_000_000_000, "mend the lamp", 5)
+
+
+def test_codex_names_the_session_of_a_sub_agent() -> None:
+    meta = {"session_id": "root", "id": "child", "parent_thread_id": "root"}
+    message = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "mend the lamp"}]}
+    context = message | {"content": [{"type": "input_text", "text": "<environment_context>"}]}
+    found = learnt(
+        "codex",
+        {"timestamp": TIME, "type": "session_meta", "payload": meta},
+        {"timestamp": TIME, "type": "response_item", "payload": context},
+        {"timestamp": TIME, "type": "response_item", "payload": message},
+        {"timestamp": TIME, "type": "event_msg", "payload": {"type": "user_message", "message": "mend the lamp"}},
+    )
+    assert found == Facts("root", "child", NOON, NOON, "mend the lamp", 2)
+
+
+def test_gemini_states_messages_anew() -> None:
+    user = {"id": "1", "timestamp": TIME, "type": "user", "content": [{"text": "mend the lamp"}]}
+    wrapper = user | {"content": [{"text": "<session_context>"}]}
+    found = learnt("gemini-cli", {"sessionId": "g", "startTime": TIME}, {"$set": {"messages": [wrapper, user]}})
+    assert found == Facts("g", None, NOON, NOON, "mend the lamp", 2)
+
+
+def test_markdown() -> None:
+    text = (
+        f"# head\n<!-- Claude Code Session {UUID} (x) -->\n_**User**_\n\nmend the lamp\nnow\n\n_**Agent**_\n\ndone\n"
+    )
+    assert learnt("specstory", text) == Facts(UUID, None, None, None, "mend the lamp", 2)
+
+
+def test_a_flight_log() -> None:
+    found = learnt("bbox", "id: sess_1", "u: mend the lamp", "a: done", "# t=2026-11-16T12:00:00Z")
+    assert found == Facts("sess_1", None, NOON, NOON, "mend the lamp", 2)
+
+
+def test_rows_of_a_database() -> None:
+    row = {"time_created": NOON // 1_000_000, "time_updated": NOON // 1_000_000 + 5}
+    found = learnt("opencode", {"table": "session", "title": "mend the lamp"} | row, {"table": "message"} | row)
+    assert found == Facts(None, None, NOON, NOON + 5_000_000, "mend the lamp", 1)
+
+
+@pytest.mark.parametrize(
+    ("format_name", "path", "session", "thread"),
+    [
+        ("claude-code", f"/p/-lamp/{UUID}.jsonl", UUID, None),
+        ("claude-code", f"/p/-lamp/{UUID}/subagents/agent-a1.jsonl", UUID, "a1"),
+        ("claude-code", "/p/-lamp/agent-a1.jsonl", None, "a1"),
+        ("claude-code", "/backup/notes.jsonl", None, None),
+        ("codex", f"/s/2026/11/16/rollout-2026-11-16T01-25-02-{UUID}.jsonl", UUID, None),
+        ("gemini-cli", "/t/lamp/chats/session-1.jsonl", None, None),
+        ("gemini-cli", f"/t/lamp/chats/{UUID}/x1.jsonl", UUID, "x1"),
+        ("bbox", f"/x/{UUID}.bbox", None, None),
+    ],
+)
+def test_what_a_name_tells(format_name: str, path: str, session: str | None, thread: str | None) -> None:
+    found = glances.of_path(format_name, PurePath(path))
+    assert (found.session, found.thread) == (session, thread)
+
+
+def test_a_title_fits_into_a_line() -> None:
+    assert glances.shorten("x" * 120) == "x" * 120
+    assert glances.shorten("x" * 121) == "x" * 119 + "…"
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["type", "timestamp", "message", "payload", "content", "$set", "id"]), inner
+        )
+    ),
+    max_leaves=8,
+)
+
+
+@given(st.sampled_from(["claude-code", "codex", "gemini-cli", "opencode", "specstory", "bbox", "companion"]), JSON)
+def test_no_line_is_too_odd(format_name: str, value: object) -> None:
+    learnt(format_name, json.dumps(value))
+    learnt(format_name, json.dumps({"type": "user", "message": value, "$set": value, "payload": value}))
