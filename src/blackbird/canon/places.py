@@ -15,8 +15,7 @@ _Value = TypeVar("_Value")
 
 #: What stands between the values of an object, and between those of an array.
 _KEY = re.compile(rb'[\s,{]*"(?:[^"\\]|\\.)*"\s*:\s*', re.DOTALL)
-_COMMA = re.compile(rb"[\s,]*")
-_BRACKET = re.compile(rb"\s*\[\s*")
+_BETWEEN = b", \t\r\n"
 #: An escape of one half of a character whose other half is missing: no UTF-8 can spell it.
 _HALF = re.compile(
     rb"(?<!\\)((?:\\\\)*)(?:"
@@ -183,14 +182,22 @@ def items(value: Slice) -> list[Slice]:
         data = mend(data)
         found = _read(_ITEMS, data) or []
     placed: list[Slice] = []
-    at = 0
+    at = data.find(b"[")
     for raw in found:
         spelled = bytes(raw)
-        between = _COMMA.match(data, at) if at else _BRACKET.match(data)
-        at = between.end() if between is not None else at
+        at += 1
+        if data[at] in _BETWEEN:
+            at = _first_other(data, at)
         placed.append(Slice(spelled, value.start + at))
         at += len(spelled)
     return placed
+
+
+def _first_other(data: bytes, at: int) -> int:
+    """Where the next value starts, behind spaces and a comma."""
+    while data[at] in _BETWEEN:
+        at += 1
+    return at
 
 
 def inside(value: Slice, *path: str | int) -> Slice | None:

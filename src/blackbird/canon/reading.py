@@ -27,6 +27,7 @@ from blackbird.canon.model import (
     Turn,
 )
 from blackbird.canon.seen import Ask, Exchanged, Locate, Slice
+from blackbird.exchange import payloads
 from blackbird.exchange.exchange import Body, Exchange, State
 from blackbird.sessions.links import Links, sender
 from blackbox.redaction.config import load_redactor
@@ -179,7 +180,7 @@ def _asked(exchange: Exchange, body: bytes, answer: streams.Pieces) -> tuple[Dia
     if ask is not None:
         return dialect, ask
     if dialect is not None and not body and _is_bodiless(exchange):
-        return dialect, Ask(settings=Settings())
+        return dialect, Ask(settings=_kept_settings(exchange))
     if dialect is None or (body and not streams.split(body, None).is_cut):
         dialect = dialects.by_shape(answer.pieces)
         ask = dialect.ask(body, exchange.path or "") if dialect is not None else None
@@ -200,8 +201,30 @@ def _reply(exchange: Exchange, dialect: Dialect, answer: streams.Pieces) -> Repl
     """What came back; nothing is known of an answer that was let pass without being recorded."""
     is_refused = exchange.status is not None and exchange.status >= parts.FIRST_ERROR
     if not answer.pieces and _is_bodiless(exchange) and not is_refused:
-        return None
+        return _kept_reply(exchange, dialect)
     return _settled(exchange, dialect.reply(answer.pieces, status=exchange.status, is_cut=answer.is_cut))
+
+
+def _kept_settings(exchange: Exchange) -> Settings:
+    """What passthrough mode keeps of a request."""
+    kept = exchange.kept.get(Side.REQUEST, {})
+    longest = (payloads.number(kept, key) for key in ("max_tokens", "max_completion_tokens", "max_output_tokens"))
+    stream = kept.get("stream")
+    return Settings(
+        model=payloads.text(kept, "model"),
+        max_tokens=next((number for number in longest if number is not None), None),
+        stream=stream if isinstance(stream, bool) else None,
+    )
+
+
+def _kept_reply(exchange: Exchange, dialect: Dialect) -> Reply | None:
+    """What passthrough mode keeps of an answer: its model, why it stopped, and what it took."""
+    kept = exchange.kept.get(Side.RESPONSE)
+    if not kept:
+        return None
+    piece = Slice(msgspec.json.encode(dialect.envelope(kept)), 0)
+    reply = dialect.reply([piece], status=exchange.status, is_cut=False)
+    return _settled(exchange, msgspec.structs.replace(reply, parts=()))
 
 
 def _settled(exchange: Exchange, reply: Reply) -> Reply:

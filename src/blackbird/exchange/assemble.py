@@ -35,6 +35,7 @@ def assemble(parts: Sequence[Part], live: bytes | None) -> Exchange:
     closing = _fields(end or failure)
     heads = [payloads.head(_fields(record)) for record in records if record.kind == Kind.RESPONSE_START]
     finals = [head for head in heads if _is_final(head)]
+    kept = payloads.inner(closing, "kept")
     began = parts[0].clock.wall(parts[0].records[0])
     return Exchange(
         request_id=request_name(records[0].request),
@@ -64,6 +65,7 @@ def assemble(parts: Sequence[Part], live: bytes | None) -> Exchange:
         error=payloads.fault(_fields(failure)) if failure is not None else None,
         gaps=_gaps(records),
         websocket=_websocket(records, finals, closing),
+        kept={side: dict(payloads.inner(kept, side)) for side in kept},
     )
 
 
@@ -96,9 +98,7 @@ def _body(parts: Sequence[Part], direction: Direction, closing: dict[str, Any]) 
     about = payloads.inner(closing, direction.value)
     zero = parts[0].records[0].monotonic
     chunks = [
-        Chunk(
-            (record.monotonic - zero) // 1000, record.length, record.payload, part.header.number, record.sequence
-        )
+        Chunk((record.monotonic - zero) // 1000, record.length, record.payload, part.header.number, record.sequence)
         for part in parts
         for record in part.records
         if record.direction is direction

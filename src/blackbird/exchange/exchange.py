@@ -1,6 +1,7 @@
 """One request and what came back: what is known of it, as values."""
 
 import enum
+from typing import Any
 
 import msgspec
 
@@ -172,6 +173,8 @@ class Exchange(msgspec.Struct, frozen=True):
     error: Fault | None = None
     gaps: list[Gap] = []
     websocket: WebSocket | None = None
+    #: What passthrough mode keeps of each body in its stead, by side.
+    kept: dict[str, dict[str, Any]] = {}
 
     @property
     def status(self) -> int | None:

@@ -132,12 +132,11 @@ class Composer:
 
     def _count(self, item: Message | Call | Result | Mark) -> None:
         """One item less of its response; behind the last stand its figures."""
-        self._last[item.thread] = item.id
+        if not isinstance(item, Mark):
+            self._last[item.thread] = item.id
         generation = self._responses.taken(item)
         if generation is not None:
             self._figures(generation)
-
-    # Who speaks.
 
     def _enter(self, thread: str, at: int | None) -> None:
         """Write the line that begins a sub-agent before the first of its own; those above it come first."""
@@ -164,8 +163,6 @@ class Composer:
         agent = None if self._apart or self._agents.is_main(thread) else self._agents.find(thread)
         return {} if agent is None else {"tid": agent.number}
 
-    # What is said.
-
     def _message(self, item: Message) -> None:
         note = note_of(item, self._tid(item.thread).get("tid"))
         if note is not None:
@@ -191,8 +188,10 @@ class Composer:
     def _about(self, item: Message) -> MetaFields:
         """Id and parent of a message, and which attempt it belongs to."""
         meta: MetaFields = {"id": item.id}
-        if item.parent is not None and (self._apart or item.parent != self._last.get(item.thread)):
-            meta["parent"] = self._calling.name_of(item.parent)
+        above = None if item.parent is None else self._calling.name_of(item.parent)
+        if above is not None and (self._apart or item.parent != self._last.get(item.thread)):
+            meta["parent"] = above
+        self._calling.said(item.id)
         generation = self._responses.of(item)
         attempt = generation.attempt if generation is not None else 1
         if item.is_superseded:
@@ -238,8 +237,6 @@ class Composer:
                 reason = None if spending.is_own(generation) else generation.purpose.value
                 self._say(thread, comments.ModelSwitch(generation.model, reason), {})
             self._model = generation.model
-
-    # What is done.
 
     def _call(self, item: Call) -> None:
         role = roles.role_of(item.call.name, self._servers)
@@ -288,7 +285,7 @@ class Composer:
         self._lines += behind
 
     def _result(self, item: Result) -> None:
-        call = self._calling.find(item.call_id)
+        call = self._calling.answered(item)
         if call is not None and self._calling.is_held(call):
             self._release(item)
             return
@@ -311,8 +308,6 @@ class Composer:
             return
         for event, meta in call.ending(item, self._modes):
             self._say(call.thread, event, meta, at=item.at)
-
-    # What it took.
 
     def _generation(self, item: Generation) -> None:
         if self._responses.is_complete(item):
@@ -347,8 +342,6 @@ class Composer:
         self._wordless(generation, generation.thread, generation.at)
         metrics = spending.metrics_comment(generation, self._responses.step_of(generation), with_tokens=False)
         return [Line(generation.thread, metrics, {})] if metrics is not None else []
-
-    # What happens beside it.
 
     def _mark(self, item: Mark) -> None:
         if item.kind == "model" and item.text:

@@ -15,13 +15,14 @@ from blackbird.flightlog import companions
 from blackbird.flightlog.entries.line import Line
 from blackbird.flightlog.entries.spending import cost_of
 from blackbird.flightlog.events import Composer, entries_of, first_model
-from blackbird.flightlog.fitting import fit
+from blackbird.flightlog.fitting import fit, without_secret_names
 from blackbird.flightlog.header import header_of
 from blackbird.flightlog.moments import first_of, last_of, moment, stamp
 from blackbird.timeline.timeline import Timeline
 from blackbox import disk
 from blackbox.errors import UsageError
 from blackbox.formats.convert import COMPANION, LOG
+from blackbox.redaction.config import load_redactor
 from blackbox.redaction.redactor import Redactor
 from blackbox.write import Writer
 from blackbox.write.header import HeaderFields
@@ -42,8 +43,9 @@ class Written(NamedTuple):
 class FlightLog:
     """A flight log while it is written. Times are those of the session, never the clock's."""
 
-    def __init__(self, log: Writer, *, keeps: bool) -> None:
+    def __init__(self, log: Writer, redactor: Redactor, *, keeps: bool) -> None:
         self._log = log
+        self._redactor = redactor
         self._keeps = keeps
         self.entries = 0
 
@@ -55,7 +57,7 @@ class FlightLog:
         log = Writer.create(
             path, clock=clock, steps=False, timestamps=False, start=False, redactor=redactor, **header
         )
-        return cls(log, keeps=True)
+        return cls(log, redactor or load_redactor(), keeps=True)
 
     @classmethod
     def to_stream(
@@ -63,7 +65,7 @@ class FlightLog:
     ) -> "FlightLog":
         """A log with everything in its lines."""
         log = Writer(stream, clock=clock, steps=False, timestamps=False, start=False, redactor=redactor, **header)
-        return cls(log, keeps=False)
+        return cls(log, redactor or load_redactor(), keeps=False)
 
     @property
     def redactions(self) -> dict[str, int]:
@@ -78,7 +80,8 @@ class FlightLog:
     def write(self, lines: Iterable[Line]) -> None:
         """Entries in their order."""
         for line in lines:
-            event = fit(line.event, self._keep) if self._keeps else line.event
+            event = without_secret_names(line.event, self._clean)
+            event = fit(event, self._keep) if self._keeps else event
             self._log.append(event, **line.meta)
             self.entries += 1
 
@@ -96,6 +99,9 @@ class FlightLog:
         self._log.close(
             summary=_summary(timeline), tokens=None if usage is None else usage.total, cost=cost, meta=meta
         )
+
+    def _clean(self, text: str) -> str:
+        return self._redactor.redact(text).text
 
     def _keep(self, text: str) -> str:
         return self._log.blob(text.encode(errors="surrogatepass"), "text/plain").text

@@ -1,10 +1,11 @@
-"""What is too long for a line of a log: moved beside it, with a pointer in its place."""
+"""What a line of a log cannot hold as it is: long texts go beside it, and names must not be secrets."""
 
 from collections.abc import Callable
 from typing import Any
 
 import msgspec
 
+from blackbird.flightlog.entries.line import name_of
 from blackbox.events import calls, comments
 from blackbox.events.build import Event
 from blackbox.events.messages import Message, Thinking
@@ -21,6 +22,14 @@ _LONG_EVENT = 4096
 _LONG_LINE = 200_000
 _SHOWN = 2000
 _NOTE_START = 80
+#: The fields that are written behind a prefix.
+_NAMES: dict[type, tuple[str, ...]] = {
+    calls.ToolCall: ("name",),
+    calls.McpCall: ("server", "method"),
+    calls.Skill: ("name",),
+    calls.Subagent: ("agent_type",),
+    calls.Mode: ("name",),
+}
 
 
 def fit(event: Event, keep: Keep) -> Event:
@@ -32,13 +41,25 @@ def fit(event: Event, keep: Keep) -> Event:
             return Thinking(_message(text, keep))
         case comments.Note(text) if len(text) > LONG:
             return comments.Note(f"{_start(text)} {keep(text)}")
-        case comments.RawEvent(source, json) if len(json) > _LONG_EVENT:
+        case comments.RawEvent(source, json) if len(json) > LONG:
             kind = event.value.get("type") if isinstance(event.value, dict) else None
             return comments.RawEvent(source, _encode({"type": kind, "line": keep(json)}))
         case calls.Plan() | calls.Question() | calls.Observation():
             return event
         case _:
             return with_result(event, _arguments(event, keep), event.result) if isinstance(event, Call) else event
+
+
+def without_secret_names(event: Event, clean: Callable[[str], str]) -> Event:
+    """The event with other names where one holds a secret: names are not searched by whoever writes the log."""
+    fields = _NAMES.get(type(event), ())
+    named = {field: getattr(event, field) for field in fields}
+    cleaned = {field: clean(name) for field, name in named.items()}
+    if cleaned == named:
+        return event
+    plain = {field: name_of(name, "redacted").replace(".", "-") for field, name in cleaned.items()}
+    changed: Event = msgspec.structs.replace(event, **plain)
+    return changed
 
 
 def _message(text: str, keep: Keep) -> str:

@@ -8,6 +8,7 @@ from blackbird.flightlog import files
 from blackbird.flightlog.entries.line import Line
 from blackbird.flightlog.events import Composer, first_model
 from blackbird.flightlog.files import FlightLog, SessionClock
+from blackbird.flightlog.fitting import without_secret_names
 from blackbird.timeline.timeline import Timeline
 from blackbox.formats.flight import Entry
 from blackbox.formats.shorten import shorten
@@ -105,6 +106,7 @@ class Speller:
 
     def text(self, line: Line) -> str:
         """The lines of one entry, without the last line feed."""
-        event, meta = self._guard.admit(line.event, scalars.meta_of(line.meta) if line.meta else {})
+        named = without_secret_names(line.event, self._guard.clean)
+        event, meta = self._guard.admit(named, scalars.meta_of(line.meta) if line.meta else {})
         shown = event if self._full else shorten(Entry(event, meta))
         return self._guard.look_again(render_event(shown, meta))

@@ -77,6 +77,13 @@ def pieces(path: Path, *, start: int = 0, is_document: bool = False) -> Iterator
         raise ReadError(f"{path}: {error.strerror or error}", "make it readable for you, or leave it out") from error
 
 
+def stretch(path: Path, offset: int, length: int) -> bytes:
+    """Bytes of a log, as many as there are. Raises what the operating system says."""
+    with path.open("rb") as file:
+        file.seek(offset)
+        return file.read(length)
+
+
 def cut(text: str, offset: int) -> Iterator[Piece]:
     """A text that stands in no file as it is, as a line at an offset that was chosen for it."""
     length = len(text.encode())

@@ -84,22 +84,15 @@ class Search:
     def at(self, paths: Iterable[Path]) -> Iterator[Candidate]:
         """The logs that paths name, and those in folders."""
         for path in paths:
-            if path.is_dir():
-                for pattern in _PATTERNS:
-                    yield from self._look(places.files(path, f"**/{pattern}", self.unreadable))
-            else:
-                yield from self._look(self._one(path))
-
-    def _one(self, path: Path) -> Iterator[File]:
-        try:
-            found = places.look(path)
-        except OSError as error:
-            raise ReadError(f"{path}: {error.strerror or error}", "name a log, or a folder that has some") from error
-        if found is not None:
-            yield found
+            try:
+                yield from self._look(places.named(path, _PATTERNS, self.unreadable))
+            except FileNotFoundError as error:
+                message = f"{path}: {error.strerror}"
+                raise ReadError(message, "name a log, or a folder that has some") from error
 
     def _look(self, found: Iterable[File]) -> Iterator[Candidate]:
-        for file in found:
+        # The oldest first: of a session that was forked, the log that was copied comes before the copy.
+        for file in sorted(found, key=lambda file: (file.mtime_ns, file.path)):
             if not file.size or (self._since is not None and file.mtime_ns < self._since):
                 continue
             whole = file._replace(path=Path(os.path.abspath(file.path)))  # noqa: PTH100 - links stay what they are
@@ -118,8 +111,7 @@ class Search:
         is_settled = known is not None and (known.source.is_kept or not self._keep)
         if known is not None and is_settled and known.is_same(file) and known.beside == beside_of(file.path):
             return Candidate(file, _format_of(known), facts_of(known), State.TAKEN, known)
-        with file.path.open("rb") as opened:
-            head = opened.read(LOOK)
+        head = files.stretch(file.path, 0, LOOK)
         format_found = recognise(str(file.path), head)
         if format_found is None:
             return None
@@ -172,9 +164,7 @@ def _compare(known: Taken, file: File) -> State:
 def _has_tail(known: Taken, path: Path) -> bool:
     if not known.tail_length:
         return True
-    with path.open("rb") as opened:
-        opened.seek(known.tail_offset)
-        data = opened.read(known.tail_length + 1)
+    data = files.stretch(path, known.tail_offset, known.tail_length + 1)
     if len(data) != known.tail_length + 1 or not data.endswith(b"\n"):
         return False
     return known.tail is None or known.tail == digest(data[:-1].decode(errors="replace").encode())

@@ -1,7 +1,7 @@
 """Where agents keep their logs on this machine, and which files are there."""
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -77,6 +77,23 @@ def files(folder: Path, pattern: str, unreadable: list[str]) -> Iterator[File]:
             continue
         if found is not None:
             yield found
+
+
+def named(path: Path, patterns: Iterable[str], unreadable: list[str]) -> Iterator[File]:
+    """A file, or the files somewhere in a folder. Raises `FileNotFoundError` for a path that is not there."""
+    if path.is_dir():
+        for pattern in patterns:
+            yield from files(path, f"**/{pattern}", unreadable)
+        return
+    try:
+        found = look(path)
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        unreadable.append(f"{path}: {error.strerror or error}")
+        return
+    if found is not None:
+        yield found
 
 
 def look(path: Path) -> File | None:

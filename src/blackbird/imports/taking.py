@@ -253,7 +253,7 @@ def _is_cut(piece: Piece) -> bool:
 def _already(candidate: Candidate, taken: Taken) -> tuple[Facts, int]:
     """What the lines that were taken in say, and how many there are; if nobody knows, they are read again."""
     about, path, known = candidate.format, candidate.file.path, candidate.known
-    if known is not None and candidate.state is State.GROWN and not known.is_cut:
+    if known is not None and candidate.state in (State.GROWN, State.TAKEN) and not known.is_cut:
         return facts_of(known), known.source.lines
     found, count = glances.of_path(about.name, path), 0
     if taken.source.reached and not about.is_document:
@@ -269,7 +269,7 @@ def _already(candidate: Candidate, taken: Taken) -> tuple[Facts, int]:
 def begin(candidate: Candidate, *, keep: bool) -> Taken:
     """What is known of a log before more of it is taken in; one that was rewritten begins anew."""
     known = candidate.known
-    if known is not None and candidate.state is State.GROWN:
+    if known is not None and candidate.state in (State.GROWN, State.TAKEN):
         return msgspec.structs.replace(known, is_cut=False)
     generation = 1 if known is None else known.source.generation + (candidate.state is State.REWRITTEN)
     about, path = candidate.format, str(candidate.file.path)

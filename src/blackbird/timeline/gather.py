@@ -4,10 +4,11 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple, Self
 
-from blackbird.canon.model import Amend, Item
+from blackbird.canon import natives
+from blackbird.canon.model import Evidence, Side
 from blackbird.exchange import payloads
 from blackbird.exchange.clock import Clock
-from blackbird.imports import files, sources
+from blackbird.imports import files, kept, sources
 from blackbird.imports.sources import Source, Sources
 from blackbird.sessions import rows, survey, view
 from blackbird.sessions.choice import choose
@@ -22,6 +23,7 @@ from blackbird.trace.folder import Trace
 from blackbird.trace.header import Header
 from blackbird.trace.records import Kind, Record, read_object
 from blackbird.trace.segment import Segment
+from blackbox.errors import BlackboxError, ReadError
 from blackbox.redaction.config import load_redactor
 
 #: The rules for traffic, as the recorder has them.
@@ -35,6 +37,8 @@ class Scope(NamedTuple):
     row: Row
     requests: frozenset[bytes]
     sources: dict[bytes, Source]
+    #: Files of other sessions, taken in earlier, that some of these go on from: a client copies what it goes on from.
+    relatives: dict[bytes, Source]
     problems: list[TraceError]
 
 
@@ -58,9 +62,9 @@ def load(trace: Trace, name: str | None = None, *, live: bytes | None = None) ->
 
 def read(trace: Trace, wanted: Scope, *, live: bytes | None = None) -> Timeline:
     """The timeline of what a scope has."""
-    session = Session(wanted.name, _redactor(), live=live)
+    session = Session(wanted.name, _redactor(), live=live, told=_told(trace, wanted.relatives))
     news: News = []
-    problems = list(wanted.problems)
+    problems: list[BlackboxError] = list(wanted.problems)
     for segment in trace.segments():
         if isinstance(segment, TraceError):
             continue
@@ -69,7 +73,12 @@ def read(trace: Trace, wanted: Scope, *, live: bytes | None = None) -> Timeline:
                 news += _take(session, wanted, step)
         except TraceError as error:
             problems.append(error)
-    news += _outside(session, wanted)
+    for source in wanted.sources.values():
+        if not source.is_kept:
+            try:
+                news += _outside(session, source)
+            except ReadError as error:
+                problems.append(error)
     news += session.rest()
     told = dict.fromkeys(problem.message for problem in problems)
     return session.timeline(news, told)
@@ -161,8 +170,17 @@ class _Step(NamedTuple):
 
 def _scope(found: survey.Survey, row: Row, taken: Iterable[Source]) -> Scope:
     names = frozenset(rows.names_of(row))
+    taken = list(taken)
     mine = {source.key: source for source in taken if source.native_session in names}
-    return Scope(view.name_of(row), row, frozenset(found.rows.requests(row)), mine, found.problems)
+    begun = {(source.format, source.first_at) for source in mine.values() if source.first_at is not None}
+    relatives: dict[bytes, Source] = {}
+    for source in taken:
+        if source.key in mine:
+            # What was taken in later goes on from this one, and not the other way round.
+            break
+        if source.is_kept and (source.format, source.first_at) in begun:
+            relatives[source.key] = source
+    return Scope(view.name_of(row), row, frozenset(found.rows.requests(row)), mine, relatives, found.problems)
 
 
 def _take(session: Session, wanted: Scope, step: _Step) -> News:
@@ -218,15 +236,29 @@ def _is_stated(fields: dict[str, object], row: Row | None) -> bool:
     return session in {filing.session for filing in row.filings} if session is not None else run in row.runs
 
 
-def _outside(session: Session, wanted: Scope) -> News:
-    """The files that were left outside of the trace, as they are now."""
+def _outside(session: Session, source: Source) -> News:
+    """A file that was left outside of the trace, as it is now. Raises `ReadError`."""
     redact = _redactor()
-    news: list[Item | Amend] = []
-    for source in wanted.sources.values():
-        if not source.is_kept:
-            for line in files.read(Path(source.path), is_document=source.is_document):
-                news += session.imported(source, line._replace(text=redact(line.text)))
+    news: News = []
+    for line in files.read(Path(source.path), is_document=source.is_document):
+        news += session.imported(source, line._replace(text=redact(line.text)))
     return news
+
+
+def _told(trace: Trace, relatives: dict[bytes, Source]) -> frozenset[str]:
+    """The client's ids of all lines that other sessions have told already."""
+    told: set[str] = set()
+    for segment in trace.segments() if relatives else ():
+        if isinstance(segment, TraceError):
+            continue
+        here = relatives.keys() & set(segment.requests())
+        for key in here:
+            source = relatives[key]
+            reader = natives.READERS[source.format](source.id, source.path)
+            nowhere = Evidence(source=source.id, side=Side.LINE, start=0, end=0)
+            for line in kept.lines(segment.pick([key])):
+                told.update(entry.key for entry in reader.line(line.text, nowhere) if entry.key is not None)
+    return frozenset(told)
 
 
 def _redactor() -> Callable[[str], str]:

@@ -1,9 +1,11 @@
 """One session, record by record in the order of the trace: from exchanges and imported lines to its timeline."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable, Iterator
+
+import msgspec
 
 from blackbird.canon import natives
-from blackbird.canon.model import Amend, Evidence, Item, Side
+from blackbird.canon.model import Amend, Evidence, Generation, Item, Side
 from blackbird.canon.reading import read
 from blackbird.canon.seen import Entry
 from blackbird.exchange.assemble import Part, assemble
@@ -29,19 +31,28 @@ class Session:
     """What the records of a session come to. Holds the exchanges that are under way, and no text of those that ended.
 
     `redact` takes secrets out of texts that were put together: rules for bytes do not see what a stream cut in two.
-    `live` is the instance of the recorder that runs, if one does.
+    `live` is the instance of the recorder that runs, if one does; `told` has the client's ids of lines that another
+    session told already, and that were only copied into this one's log.
     """
 
     def __init__(
-        self, name: str, redact: Callable[[str], str], *, live: bytes | None = None, pricer: Pricer | None = None
+        self,
+        name: str,
+        redact: Callable[[str], str],
+        *,
+        live: bytes | None = None,
+        told: Container[str] = (),
+        pricer: Pricer | None = None,
     ) -> None:
         self.facts = Facts(name)
         self._live = live
+        self._told = told
         self._weaver = Weaver(prices=pricer if pricer is not None else Pricer())
         self._redact = redact
         self._open: dict[bytes, list[Part]] = {}
         self._files: dict[str, natives.Reader] = {}
         self._joiners: dict[bytes, Joiner] = {}
+        self._times: dict[str, int] = {}
 
     def record(self, header: Header, clock: Clock, record: Record) -> News:
         """A record of one of its requests; with the last, the exchange is handed on."""
@@ -90,7 +101,7 @@ class Session:
             file=source.path,
             offset=line.offset,
         )
-        return self._entries(reader.line(line.text, evidence))
+        return self._entries(self._timed(source, reader.line(line.text, evidence)))
 
     def rest(self) -> News:
         """What is still under way, in the order in which it began: exchanges without an end, lines that waited."""
@@ -115,11 +126,21 @@ class Session:
             problems=tuple(problems),
         )
 
+    def _timed(self, source: Source, entries: Iterable[Entry]) -> Iterator[Entry]:
+        """What stands in a log without a time happened when the line before it did, as far as anyone knows."""
+        for entry in entries:
+            if entry.at is not None:
+                self._times[source.id] = entry.at
+                yield entry
+            else:
+                yield msgspec.structs.replace(entry, at=self._times.get(source.id))
+
     def _entries(self, entries: Iterable[Entry]) -> News:
         news: News = []
         for entry in entries:
             self.facts.know(entry.about, entry.session)
-            news += self._weaver.entry(entry)
+            woven = self._weaver.entry(entry)
+            news += [_inherited(thing) for thing in woven] if entry.key in self._told else woven
         return self._noted(news)
 
     def _noted(self, news: News) -> News:
@@ -127,3 +148,12 @@ class Session:
             if not isinstance(item, Amend):
                 self.facts.item(item)
         return news
+
+
+def _inherited(thing: Item | Amend) -> Item | Amend:
+    """What another session told already: it is part of the conversation, and was paid for there."""
+    if isinstance(thing, Amend):
+        return msgspec.structs.replace(thing, usage=None, cost=None)
+    if isinstance(thing, Generation):
+        return msgspec.structs.replace(thing, is_inherited=True, usage=None, cost=None, reported_cost=None)
+    return msgspec.structs.replace(thing, is_inherited=True)

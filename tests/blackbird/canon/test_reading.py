@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from blackbird.canon import dialects, reading
-from blackbird.canon.model import Failure, Outcome, Purpose, Side, Span, Text, Thinking, ToolCall, Usage
+from blackbird.canon.model import Failure, Outcome, Purpose, Settings, Side, Span, Text, Thinking, ToolCall, Usage
 from blackbird.canon.seen import Exchanged, Slice
 from blackbird.exchange.exchange import (
     Body,
@@ -207,6 +207,26 @@ def test_what_was_not_recorded(mode: str) -> None:
     refused = one(msgspec.structs.replace(bodiless, response=Head(429, "", "", []))).reply
     assert refused is not None
     assert (refused.outcome, refused.failure) == (Outcome.ERROR, Failure("429", ""))
+
+
+KEPT = [
+    ("/v1/messages", {"usage": {"input_tokens": 3, "output_tokens": 4}, "stop_reason": "end_turn"}),
+    ("/v1/chat/completions", {"usage": {"prompt_tokens": 3, "completion_tokens": 4}, "finish_reason": "end_turn"}),
+    ("/v1beta/models/m:generateContent", {"usageMetadata": {"promptTokenCount": 3, "candidatesTokenCount": 4}}),
+    ("/v1/responses", {"usage": {"input_tokens": 3, "output_tokens": 4}, "status": "completed"}),
+    ("/api/chat", {"prompt_eval_count": 3, "eval_count": 4, "done": True, "done_reason": "end_turn"}),
+]
+
+
+@pytest.mark.requirement("CANON-15")
+@pytest.mark.parametrize(("path", "answered"), KEPT)
+def test_passthrough_mode_keeps_what_it_took(path: str, answered: dict[str, Any]) -> None:
+    kept = {"request": {"model": "m", "max_tokens": 9, "stream": True}, "response": answered}
+    seen = one(exchange(b"", b"", path, mode="passthrough", kept=kept))
+    assert seen.ask is not None
+    assert seen.ask.settings == Settings(model="m", max_tokens=9, stream=True)
+    assert seen.reply is not None
+    assert (seen.reply.usage, seen.reply.parts) == (Usage(input=3, output=4), ())
 
 
 @pytest.mark.requirement("CANON-08")

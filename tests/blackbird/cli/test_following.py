@@ -132,7 +132,8 @@ def test_tail_before_anything_was_recorded(here: Place, monkeypatch: pytest.Monk
 
 
 def test_tail_says_why_there_is_nothing(here: Place) -> None:
-    assert here.run("tail", "--requests", "--no-follow").out.startswith("Nothing is recorded yet. `blackbird run -- AGENT`")
+    done = here.run("tail", "--requests", "--no-follow")
+    assert done.out.startswith("Nothing is recorded yet. `blackbird run -- AGENT`")
     recorded(here)
     done = here.run("tail", "--requests", "--no-follow", "--session", "nobody")
     assert (done.code, done.out) == (

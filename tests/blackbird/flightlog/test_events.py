@@ -345,3 +345,19 @@ def test_what_turns_out_later_is_told_where_it_did() -> None:
 
 def test_roles_do_not_matter_for_what_the_client_says() -> None:
     assert lines(user("m1", "Hello", role=Role.SYSTEM)) == ["u: Hello id=m1 step=2"]
+
+
+def test_a_parent_is_named_as_the_log_names_it() -> None:
+    made: list[Item] = [
+        user("m1", "One"),
+        call("c1", "Read"),
+        result("c1", "text"),
+        user("m2", "Two", parent="it_c1"),
+        user("m3", "Three", parent="it_c1_result"),
+        user("m4", "Four", parent="nobody knows"),
+    ]
+    assert lines(*made)[2:] == [
+        "u: Two id=m2 parent=c1 step=4",
+        "u: Three id=m3 parent=c1 step=5",
+        "u: Four id=m4 step=6",
+    ]

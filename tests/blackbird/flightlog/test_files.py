@@ -126,6 +126,14 @@ def test_secrets_are_hidden_and_counted(tmp_path: Path) -> None:
     assert (tmp_path / "a.bbox").stat().st_mode & 0o777 == 0o600
 
 
+def test_a_name_that_is_a_secret_is_hidden_too() -> None:
+    skill = call("c1", "Skill", given={"skill": SECRET})
+    text = files.bbox_bytes(timeline(skill, result("c1", "ok"), mark("k1", "mode", SECRET))).decode()
+    assert SECRET not in text
+    assert "\ns:redacted:" in text
+    assert "\nm:redacted:" in text
+
+
 def test_a_file_that_is_there_stays_unless_that_is_wanted(tmp_path: Path) -> None:
     path = tmp_path / "a.bbox"
     path.write_text("mine")

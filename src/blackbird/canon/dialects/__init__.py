@@ -15,8 +15,8 @@ parts      what they have in common
 Which of them a request is in tells the end of its path, else the shape of the answer.
 """
 
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
 
 import msgspec
 
@@ -45,6 +45,9 @@ class Dialect(Protocol):
 
     def reply(self, pieces: Sequence[Slice], *, status: int | None, is_cut: bool) -> Reply:
         """What the documents of an answer say together."""
+
+    def envelope(self, kept: Mapping[str, Any]) -> dict[str, Any]:
+        """The document that an answer would be of which only these values were kept."""
 
 
 class _Answer(msgspec.Struct):

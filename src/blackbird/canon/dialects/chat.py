@@ -216,3 +216,9 @@ def _usage(fields: Mapping[str, Any]) -> Usage | None:
         output=parts.count(fields, "completion_tokens"),
         reasoning=parts.count(payloads.inner(fields, "completion_tokens_details"), "reasoning_tokens"),
     )
+
+
+def envelope(kept: Mapping[str, Any]) -> dict[str, Any]:
+    """The document that an answer would be of which only these values were kept."""
+    choice = {"index": 0, "message": {"role": "assistant"}, "finish_reason": kept.get("finish_reason")}
+    return {**kept, "object": "chat.completion", "choices": [choice]}

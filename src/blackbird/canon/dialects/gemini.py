@@ -297,3 +297,8 @@ def _usage(fields: Mapping[str, Any]) -> Usage | None:
         output=parts.count(plain, "candidatestokencount") + thoughts,
         reasoning=thoughts,
     )
+
+
+def envelope(kept: Mapping[str, Any]) -> dict[str, Any]:
+    """The document that an answer would be of which only these values were kept."""
+    return {**kept, "candidates": [{"finishReason": kept.get("finishReason")}]}

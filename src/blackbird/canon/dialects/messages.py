@@ -285,3 +285,8 @@ def _usage(fields: Mapping[str, Any]) -> Usage | None:
         cache_write_1h=parts.count(written, "ephemeral_1h_input_tokens"),
         output=parts.count(fields, "output_tokens"),
     )
+
+
+def envelope(kept: Mapping[str, Any]) -> dict[str, Any]:
+    """The document that an answer would be of which only these values were kept."""
+    return {**kept, "type": "message", "role": "assistant", "content": []}

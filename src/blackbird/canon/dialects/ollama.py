@@ -198,3 +198,8 @@ def _usage(end: Mapping[str, Any]) -> Usage | None:
     if "eval_count" not in end and "prompt_eval_count" not in end:
         return None
     return Usage(input=parts.count(end, "prompt_eval_count"), output=parts.count(end, "eval_count"))
+
+
+def envelope(kept: Mapping[str, Any]) -> dict[str, Any]:
+    """The document that an answer would be of which only these values were kept."""
+    return dict(kept)

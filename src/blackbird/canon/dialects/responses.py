@@ -356,3 +356,8 @@ def _usage(fields: Mapping[str, Any]) -> Usage | None:
         output=parts.count(fields, "output_tokens"),
         reasoning=parts.count(payloads.inner(fields, "output_tokens_details"), "reasoning_tokens"),
     )
+
+
+def envelope(kept: Mapping[str, Any]) -> dict[str, Any]:
+    """The document that an answer would be of which only these values were kept."""
+    return {**kept, "object": "response", "output": []}

@@ -20,12 +20,12 @@ from blackbird.canon.model import Evidence, Origin, Part, Role, Settings, Text, 
 from blackbird.canon.natives.claude_results import detailed, details_of, read_outcome
 from blackbird.canon.natives.jsonl import (
     NOTHING,
-    Replies,
     encode,
     is_blank,
     is_given,
     placed,
     read_message,
+    reply_of,
     text_of,
     turn_of,
 )
@@ -108,7 +108,6 @@ class Reader:
 
     def __init__(self, source: str, file: str) -> None:  # noqa: ARG002 - the same for all readers
         self._session, self._thread = _owner(file)
-        self._replies = Replies()
         self._facts: tuple[str | None, ...] = ()
         self._modes: dict[str, str] = {}
         #: The first line of the sidechain that a line belongs to, of logs that give those no id.
@@ -213,7 +212,7 @@ class Reader:
             return [make(mark="error", text=text, data={key: item for key, item in about.items() if item})]
         if said.model == _SYNTHETIC:
             return [told.note() if turn is None else make(turn=turn, origin=Origin.CLIENT)]
-        reply = self._replies.read(said)
+        reply = reply_of(said)
         if turn is None and reply is None:
             return [told.note()]
         settings = Settings(model=said.model)

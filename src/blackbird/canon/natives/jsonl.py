@@ -12,8 +12,6 @@ from blackbird.canon.seen import Slice
 
 #: The value of a field that is not there.
 NOTHING = msgspec.Raw(b"null")
-#: The lines of a response stand close together: no more of them are remembered than this.
-_REMEMBERED = 256
 
 
 class _Created(msgspec.Struct):
@@ -93,26 +91,11 @@ def object_of(fields: Mapping[str, Any], key: str) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-class Replies:
-    """Tells the first line of a response, and the later ones that say something else, from those that repeat it."""
-
-    def __init__(self) -> None:
-        self._said: dict[str, Reply] = {}
-
-    def read(self, said: Said) -> Reply | None:
-        """The metadata of the response that a message belongs to, if they are not known yet."""
-        reply = Reply(
-            response_id=said.id, model=said.model, stop_reason=said.stop_reason, usage=_usage_of(said.usage)
-        )
-        if said.id is None:
-            return reply if said.usage is not None else None
-        if self._said.get(said.id) == reply:
-            return None
-        self._said.pop(said.id, None)
-        self._said[said.id] = reply
-        if len(self._said) > _REMEMBERED:
-            del self._said[next(iter(self._said))]
-        return reply
+def reply_of(said: Said) -> Reply | None:
+    """The metadata of the response that a message belongs to; each line of a response repeats them."""
+    if said.id is None and said.usage is None:
+        return None
+    return Reply(response_id=said.id, model=said.model, stop_reason=said.stop_reason, usage=_usage_of(said.usage))
 
 
 def _usage_of(found: _Usage | None) -> Usage | None:

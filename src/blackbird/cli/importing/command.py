@@ -36,7 +36,7 @@ _SHOWN = 5
 def command(  # noqa: PLR0913, PLR0917 - one argument an option
     words: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[WHAT]...", help=f"Logs, folders of logs, or clients: {', '.join(_CLIENTS)}."),
+        typer.Argument(metavar="WHAT", help=f"Logs, folders of logs, or clients: {', '.join(_CLIENTS)}."),
     ] = None,
     everything: Annotated[bool, typer.Option("--all", help="All that the machine has.")] = False,
     client: Annotated[str | None, typer.Option("--client", metavar="NAME", help="Only logs of this client.")] = None,

@@ -125,6 +125,7 @@ class Calling:
         self._by_item: dict[str, OpenCall] = {}
         self._unanswered: list[OpenCall] = []
         self._ids: set[str] = set()
+        self._names: dict[str, str] = {}
         self._held: tuple[OpenCall, MetaFields, list[Line]] | None = None
 
     def begin(self, item: Call, role: Role, kind: str | None = None) -> OpenCall:
@@ -147,9 +148,16 @@ class Calling:
         self._add(call, item.id)
         return call
 
-    def find(self, call_id: str) -> OpenCall | None:
-        """The last call of this id."""
-        return self._calls.get(call_id)
+    def answered(self, item: Result) -> OpenCall | None:
+        """The call that a result belongs to."""
+        call = self._calls.get(item.call_id)
+        if call is not None:
+            self._names[item.id] = call.id
+        return call
+
+    def said(self, item: str) -> None:
+        """A message has a line with its id."""
+        self._names[item] = item
 
     def by_item(self, item: str) -> OpenCall | None:
         """The call that an item made."""
@@ -161,10 +169,9 @@ class Calling:
         if call is not None:
             self._calls[call_id] = call
 
-    def name_of(self, item: str) -> str:
-        """What the log calls an item: a call by its call's id, all else by its own."""
-        call = self._by_item.get(item)
-        return item if call is None else call.id
+    def name_of(self, item: str) -> str | None:
+        """What the log calls an item: a call and its result by the call's id, a message by its own, others not."""
+        return self._names.get(item)
 
     def hold(self, call: OpenCall, meta: MetaFields) -> None:
         """Wait with the line of a call."""
@@ -202,6 +209,7 @@ class Calling:
 
     def _add(self, call: OpenCall, item: str) -> None:
         self._calls[call.call_id] = self._by_item[item] = call
+        self._names[item] = call.id
         if call.is_open:
             self._unanswered.append(call)
 

@@ -71,18 +71,15 @@ def test_facts_are_told_when_they_change() -> None:
     assert moved.about == {"branch": "fix", "slug": "a-b-c"}
 
 
-def test_a_response_of_several_lines_is_told_once() -> None:
+def test_each_line_of_a_response_names_it() -> None:
     entries = claude(
         assistant("a1", {"type": "thinking", "thinking": "Hm.", "signature": "c2ln"}),
         assistant("a2", {"type": "text", "text": "Reading."}, "a1"),
         assistant("a3", {"type": "tool_use", "id": "toolu_1", "name": "Read", "input": {"path": "a"}}, "a2"),
     )
 
-    assert [entry.reply for entry in entries] == [
-        Reply(response_id="msg_1", model="claude-opus-4-8", stop_reason="tool_use", usage=COUNTED),
-        None,
-        None,
-    ]
+    whole = Reply(response_id="msg_1", model="claude-opus-4-8", stop_reason="tool_use", usage=COUNTED)
+    assert [entry.reply for entry in entries] == [whole] * 3
     assert [parts(entry) for entry in entries] == [
         [Thinking("Hm.", "c2ln")],
         [Text("Reading.")],

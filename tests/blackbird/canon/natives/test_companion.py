@@ -67,7 +67,7 @@ def test_the_nested_form() -> None:
     assert words.reply == Reply(
         response_id="msg_1", model="sonnet", usage=Usage(input=2, cache_read=100, cache_write=5, output=3)
     )
-    assert (called.reply, called.settings) == (None, Settings(model="sonnet"))
+    assert (called.reply, called.settings) == (words.reply, Settings(model="sonnet"))
     assert parts(words) == [Text("Looking.")]
     assert parts(called) == [ToolCall("Bash", "toolu_1", {"command": "ls"}, '{"command":"ls"}')]
     assert parts(result) == [ToolResult("toolu_1", "Exit code 2", True)]

@@ -19,13 +19,13 @@ from blackbird.canon.natives.flight.bbox import Owner, facts_of
 from blackbird.canon.natives.flight.telling import Teller, Told
 from blackbird.canon.natives.jsonl import (
     NOTHING,
-    Replies,
     encode,
     is_blank,
     is_given,
     object_of,
     placed,
     read_message,
+    reply_of,
     text_of,
     turn_of,
 )
@@ -64,7 +64,6 @@ class Reader:
     def __init__(self, source: str, file: str) -> None:
         self._owner = Owner(file)
         self._source = source
-        self._replies = Replies()
         self._teller = Teller()
         self._count = 0
         #: A call that its result will name.
@@ -152,7 +151,7 @@ class Reader:
             return make(turn=Turn(role, (text,), message.start, message.end)) if text is not None else None
         said = read_message(line.message)
         turn = turn_of(said, message, role)
-        reply = self._replies.read(said) if role is Role.ASSISTANT else None
+        reply = reply_of(said) if role is Role.ASSISTANT else None
         if turn is None and reply is None:
             return None
         found = {**self._carried, **_details(line.bbox or {})}
