@@ -12,8 +12,8 @@ from blackbird.timeline.weaver import Weaver
 from blackbox.redaction.redactor import Redactor
 from tests.blackbird.flights import Flight
 
-#: Turns between two compactions: bodies grow to some 300 kB.
-WINDOW = 100
+#: Turns between two compactions: bodies grow to some 500 kB, as in a window of 130,000 tokens.
+WINDOW = 200
 _SUMMARY = "This session is being continued from a previous conversation that ran out of context. "
 
 

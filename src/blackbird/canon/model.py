@@ -358,6 +358,8 @@ class Amend(msgspec.Struct, frozen=True, kw_only=True):
     at: int | None = None
     evidence: tuple[Evidence, ...] = ()
     details: dict[str, Any] | None = None
+    #: Whether the tool failed, by the word of who ran it.
+    error: bool | None = None
     usage: Usage | None = None
     cost: Cost | None = None
     provider_request: str | None = None

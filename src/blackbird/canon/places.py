@@ -49,13 +49,13 @@ class Growing:
 
     def add_literal(self, literal: Slice) -> None:
         """The next stretch, as a JSON string; anything else is passed over."""
-        text = read_text(literal.data)
+        text = unquote(literal.data)
         if text is not None:
             self.add(text, literal.start + 1, literal.end - 1)
 
     def add_member(self, piece: Slice, key: bytes, literal: Spelled, begin: int = 0) -> int:
         """The next stretch, as `find_member` finds it; where in the document to look for one behind it."""
-        text = read_text(literal) if literal else None
+        text = unquote(literal) if literal else None
         if not text:
             return begin
         spelled = bytes(literal)
@@ -137,7 +137,7 @@ def read_object(data: Spelled) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def read_text(literal: Spelled) -> str | None:
+def unquote(literal: Spelled) -> str | None:
     """The text of a JSON string; None for any other value."""
     try:
         return _TEXT.decode(literal)

@@ -42,6 +42,8 @@ _BODILESS = ("privacy", "passthrough")
 _READING = ("GET", "HEAD", "OPTIONS")
 #: How many messages are looked at for the words that tell what a request is for.
 _NEAR = 8
+#: Longer messages are read again each time.
+_REMEMBERED = 1 << 16
 
 
 def read(exchange: Exchange, redact: Redact | None = None) -> list[Exchanged]:
@@ -280,8 +282,8 @@ def _purpose(exchange: Exchange, dialect: Dialect | None, ask: Ask | None, links
     first = last = system = ""
     if dialect is not None:
         ask = ask or Ask(settings=Settings())
-        first = "\n".join(next(_said(dialect, ask.history[:_NEAR], Role.USER), []))
-        last = "".join(next(_said(dialect, ask.history[: -_NEAR - 1 : -1], Role.USER), [])[-1:])
+        first = "\n".join(next(_said(dialect, ask.history[:_NEAR], Role.USER), ()))
+        last = "".join(next(_said(dialect, ask.history[: -_NEAR - 1 : -1], Role.USER), ())[-1:])
         system = "\n".join(itertools.chain(*_said(dialect, ask.system[:_NEAR], Role.SYSTEM)))
     return purposes.classify(
         method=exchange.method,
@@ -294,12 +296,18 @@ def _purpose(exchange: Exchange, dialect: Dialect | None, ask: Ask | None, links
     )
 
 
-def _said(dialect: Dialect, messages: Iterable[Slice], role: Role) -> Iterator[list[str]]:
+def _said(dialect: Dialect, messages: Iterable[Slice], role: Role) -> Iterator[tuple[str, ...]]:
     """The texts of each message of a role."""
     for message in messages:
-        for turn in dialect.turns(message):
-            if turn.role is role:
-                yield [part.text for part in turn.parts if isinstance(part, Text)]
+        texts = _texts if len(message.data) < _REMEMBERED else _texts.__wrapped__
+        yield from (said for speaker, said in texts(dialect.turns, message.data) if speaker is role)
+
+
+@functools.lru_cache(maxsize=16)
+def _texts(turns: Callable[[Slice], tuple[Turn, ...]], message: bytes) -> list[tuple[Role, tuple[str, ...]]]:
+    """The texts of a message; the first of a history and the system prompt come again with each request."""
+    read_turns = turns(Slice(message, 0))
+    return [(turn.role, tuple(part.text for part in turn.parts if isinstance(part, Text))) for turn in read_turns]
 
 
 def _redacted(reply: Reply, redact: Redact) -> Reply:

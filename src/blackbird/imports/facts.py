@@ -34,6 +34,8 @@ class _Line(msgspec.Struct):
     agent: Any = msgspec.field(default=None, name="agentId")
     begun: Any = msgspec.field(default=None, name="startTime")
     updated: Any = msgspec.field(default=None, name="lastUpdated")
+    cwd: Any = None
+    project: Any = msgspec.field(default=None, name="projectHash")
     is_meta: Any = msgspec.field(default=None, name="isMeta")
     message: msgspec.Raw = _NOTHING
     payload: msgspec.Raw = _NOTHING
@@ -68,6 +70,8 @@ class Facts(msgspec.Struct):
     last_at: int | None = None
     title: str | None = None
     messages: int = 0
+    #: The folder that the agent worked in, or the SHA-256 of its path.
+    folder: str | None = None
 
     def date(self, text: object) -> None:
         """Something happened then."""
@@ -129,6 +133,9 @@ def _take_line(facts: Facts, line: _Line) -> None:
         facts.session = line.session
     if facts.thread is None and isinstance(line.agent, str) and line.type != "agent-meta":
         facts.thread = line.agent
+    for folder in (line.cwd, line.project):
+        if facts.folder is None and isinstance(folder, str):
+            facts.folder = folder
     inner = _inner(line.message) if facts.session is None or facts.title is None else _Inner()
     if facts.session is None and isinstance(inner.session, str):
         facts.session = inner.session

@@ -136,7 +136,13 @@ def facts_of(known: Taken) -> Facts:
     """What was found out about a source when it was taken in."""
     source = known.source
     return Facts(
-        source.native_session, source.native_thread, source.first_at, source.last_at, source.title, source.messages
+        session=source.native_session,
+        thread=source.native_thread,
+        first_at=source.first_at,
+        last_at=source.last_at,
+        title=source.title,
+        messages=source.messages,
+        folder=source.folder,
     )
 
 

@@ -40,6 +40,8 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
     first_at: int | None = None
     last_at: int | None = None
     title: str | None = None
+    #: The folder that the agent worked in, or the SHA-256 of its path.
+    folder: str | None = None
 
     @property
     def key(self) -> bytes:
@@ -135,4 +137,5 @@ def _ended(source: Source, data: payloads.Fields) -> Source:
         first_at=imported.instant(payloads.text(data, "first_at")),
         last_at=imported.instant(payloads.text(data, "last_at")),
         title=payloads.text(data, "title"),
+        folder=payloads.text(data, "folder"),
     )

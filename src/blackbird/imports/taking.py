@@ -106,10 +106,14 @@ class Taker:
         """Leave the log where it is, and say that it is there."""
         found = candidate.facts
         source = msgspec.structs.replace(
-            taken.source, is_kept=False, first_at=found.first_at, last_at=found.last_at or candidate.file.mtime_ns
+            taken.source,
+            is_kept=False,
+            first_at=found.first_at,
+            last_at=found.last_at or candidate.file.mtime_ns,
+            folder=found.folder,
         )
         times = {"first_at": _time(source.first_at), "last_at": _time(source.last_at)}
-        self.state(OPEN, source, {**_about(source), "kept": False, **times})
+        self.state(OPEN, source, {**_about(source), "kept": False, **times, "folder": source.folder})
         file = candidate.file
         self.know(
             Taken(
@@ -236,6 +240,7 @@ class Passage:
             first_at=found.first_at,
             last_at=found.last_at or self._candidate.file.mtime_ns,
             title=glances.shorten(_redactor()(found.title)) if found.title is not None else None,
+            folder=found.folder,
         )
 
 
@@ -310,6 +315,7 @@ def _summary(taken: Taken) -> dict[str, Any]:
         "first_at": _time(source.first_at),
         "last_at": _time(source.last_at),
         "title": source.title,
+        "folder": source.folder,
         "messages": source.messages,
         "redactions": taken.redactions,
     }

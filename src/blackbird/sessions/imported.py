@@ -1,6 +1,8 @@
 """What was taken in of agents' own logs for a session: how much, from when to when, and what it was about."""
 
 import datetime as dt
+import hashlib
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import msgspec
@@ -24,6 +26,8 @@ class Log(msgspec.Struct):
     first_at: int | None = None
     last_at: int | None = None
     title: str | None = None
+    #: The folder that the agent worked in, or the SHA-256 of its path.
+    folder: str | None = None
 
     @property
     def name(self) -> str:
@@ -45,6 +49,7 @@ class Log(msgspec.Struct):
             self.first_at = instant(payloads.text(data, "first_at"))
             self.last_at = instant(payloads.text(data, "last_at"))
             self.title = payloads.text(data, "title")
+            self.folder = payloads.text(data, "folder")
 
 
 class Logs:
@@ -68,6 +73,48 @@ class Logs:
         for log in self._known.values():
             found.setdefault(log.name, []).append(log)
         return found
+
+
+class Outing(msgspec.Struct):
+    """One run of an agent: the folder that it worked in, and when. Times are nanoseconds since 1970."""
+
+    folder: str | None = None
+    began: int | None = None
+    ended: int | None = None
+
+    def state(self, event: object, data: Mapping[str, Any], wall: int) -> None:
+        """What its launcher states of it."""
+        if event == "run.start":
+            self.folder, self.began = payloads.text(data, "cwd"), wall
+        elif event == "run.end":
+            self.ended = wall
+
+    def met(self, log: Log) -> bool:
+        """Whether the log was written in its folder, and some of it while it ran."""
+        if self.folder is None or self.began is None or log.first_at is None or log.last_at is None:
+            return False
+        hashed = hashlib.sha256(self.folder.encode(errors="surrogateescape")).hexdigest()
+        is_there = log.folder in (self.folder, hashed)
+        return is_there and self.began <= log.last_at and (self.ended is None or log.first_at <= self.ended)
+
+    def has_all_of(self, log: Log) -> bool:
+        """Whether the log begins and ends while it ran."""
+        is_begun = self.began is not None and log.first_at is not None and self.began <= log.first_at
+        return is_begun and (self.ended is None or (log.last_at or 0) <= self.ended)
+
+
+def made_by(outings: Iterable[Outing], sessions: Mapping[str, list[Log]]) -> set[str]:
+    """Which sessions of a client that says no ids on the wire were had in some runs.
+
+    Those whose logs were written in a run from beginning to end; else the one that it went on with. If it may have
+    gone on with several, nobody knows.
+    """
+    found: set[str] = set()
+    for outing in outings:
+        near = [name for name, logs in sessions.items() if any(outing.met(log) for log in logs)]
+        whole = [name for name in near if all(outing.has_all_of(log) for log in sessions[name])]
+        found.update(whole or (near if len(near) == 1 else ()))
+    return found
 
 
 def title_of(logs: list[Log]) -> str | None:

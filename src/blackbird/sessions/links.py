@@ -68,6 +68,7 @@ _TITLES = {
     "codex_exec": "Codex",
     "codex-tui": "Codex",
     "geminicli": "Gemini CLI",
+    "geminicli-tui": "Gemini CLI",
     "qwencode": "Qwen Code",
 }
 

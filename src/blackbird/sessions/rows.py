@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from blackbird.exchange import payloads
-from blackbird.sessions.imported import Log, Logs, title_of
+from blackbird.sessions.imported import Log, Logs, Outing, made_by, title_of
 from blackbird.sessions.links import Links, Sender, sender_of
 from blackbird.sessions.tally import Tally
 from blackbird.trace import ids
@@ -52,6 +52,7 @@ class Row:
         self.goal: str | None = None
         self.tasks: dict[str, None] = {}
         self.runs: dict[str, None] = {}
+        self.outings: dict[str, Outing] = {}
         self.natives: dict[str, None] = {}
         self.tally = Tally()
         self.stated: dict[str, None] = {}
@@ -90,10 +91,13 @@ class Row:
         self.natives.update(dict.fromkeys(name for name in (links.session, links.thread) if name is not None))
         self.tally.begin(request, fields)
 
-    def state(self, fields: dict[str, Any]) -> None:
+    def state(self, fields: dict[str, Any], wall: int | None = None) -> None:
         """What a harness states of it."""
         self.note(fields)
         data = payloads.inner(fields, "data")
+        run = payloads.text(fields, "run")
+        if run is not None and wall is not None:
+            self.outings.setdefault(run, Outing()).state(fields.get("event"), data, wall)
         client = payloads.text(data, "client") or payloads.text(data, "program")
         if fields.get("event") == "run.start" and client is not None:
             self.stated.setdefault(client)
@@ -114,6 +118,7 @@ class Row:
             (self.seen, other.seen),
         ):
             mine.update(theirs)
+        self.outings.update(other.outings)
         self.tally.add(other.tally)
 
     def take_in(self, log: Log) -> None:
@@ -174,10 +179,19 @@ class Rows:
         return sorted(happened, key=lambda row: (row.last or 0, row.filing.session or ""), reverse=True)
 
     def _join_logs(self, folded: dict[Filing, Row]) -> None:
-        """A session that was both recorded and imported is one; the client's own id is what both have."""
+        """A session that was both recorded and imported is one; the client's own id is what both have.
+
+        A client that sends none is known by its runs: by who worked where, and when.
+        """
         known = sorted(folded.values(), key=lambda row: _TRUST.index(row.filing.attribution), reverse=True)
         owners = {native: row for row in known if row.filing != UNATTRIBUTED for native in row.natives}
-        for name, logs in self._logs.by_session().items():
+        sessions = self._logs.by_session()
+        for host in known:
+            if host.outings and not host.natives:
+                mine = {name: logs for name, logs in sessions.items() if name not in owners and _sent(host, logs)}
+                host.natives.update(dict.fromkeys(sorted(made_by(host.outings.values(), mine))))
+        owners |= {name: host for host in known if host.outings for name in host.natives if name not in owners}
+        for name, logs in sessions.items():
             last = max((log.last_at or 0 for log in logs), default=0)
             row = owners.get(name)
             if row is None and self._since is not None and last < self._since:
@@ -220,7 +234,7 @@ class Rows:
         session = session or self._sessions.get(run or "")
         if session is not None:
             row = self._row(Filing(REGISTERED, session))
-            row.state(fields)
+            row.state(fields, wall)
             if wall is not None:
                 row.touch(wall)
 
@@ -235,6 +249,11 @@ class Rows:
                 return min(passed[passed.index(parent) :], key=lambda known: known.session or "")
             passed.append(parent)
         return passed[-1]
+
+
+def _sent(row: Row, logs: list[Log]) -> bool:
+    """Whether the client that wrote these logs sent requests of the row."""
+    return any(log.client in row.seen for log in logs)
 
 
 def find(rows: Iterable[Row], text: str) -> list[Row]:

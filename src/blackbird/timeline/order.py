@@ -43,8 +43,10 @@ def amended(item: Item, amend: Amend) -> Item:
             facts |= {"call_id": amend.call_id, "is_made_up": False}
         elif isinstance(item, Result):
             facts["call_id"] = amend.call_id
-    if amend.details is not None and isinstance(item, Result):
-        facts["result"] = msgspec.structs.replace(item.result, details=item.result.details | amend.details)
+    if isinstance(item, Result) and (amend.details is not None or amend.error is not None):
+        error = amend.error if amend.error is not None else item.result.error
+        told = item.result.details | (amend.details or {})
+        facts["result"] = msgspec.structs.replace(item.result, details=told, error=error)
     if isinstance(item, Generation):
         facts |= {
             name: value

@@ -8,6 +8,7 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from blackbird.provider.routes import ACCOUNT
 
@@ -41,6 +42,7 @@ class Case:
     streams: bool = True
     overload: int = 500
     gives_up: tuple[str, ...] = ()
+    views: Mapping[str, Mapping[str, Any]] | None = None
 
     def allowed(self, way: str) -> Mapping[str, str]:
         """What a way is known to change, by the part of the verdict, and why."""

@@ -40,6 +40,14 @@ def test_claude_code() -> None:
     assert found == Facts(UUID, None, NOON, NOON + 4_000_000_000, "mend the lamp", 5)
 
 
+@pytest.mark.parametrize(
+    ("format_name", "line"), [("qwen-code", {"cwd": "/lamp"}), ("gemini-cli", {"projectHash": "/lamp"})]
+)
+def test_the_folder_that_an_agent_worked_in_is_the_first(format_name: str, line: dict[str, Any]) -> None:
+    later = {key: "/elsewhere" for key in line}
+    assert learnt(format_name, {"sessionId": "q"}, line, later).folder == "/lamp"
+
+
 def test_codex_names_the_session_of_a_sub_agent() -> None:
     meta = {"session_id": "root", "id": "child", "parent_thread_id": "root"}
     message = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "mend the lamp"}]}

@@ -1,7 +1,10 @@
 """Imported sessions are listed beside recorded ones, and those that are both are one."""
 
+import hashlib
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from blackbird.exchange import catalog
 from blackbird.exchange.catalog import Selection
@@ -13,7 +16,7 @@ from blackbird.sessions.view import describe_detail, describe_row, name_of
 from blackbird.trace import ids
 from blackbird.trace.folder import Trace
 from blackbird.trace.records import Kind
-from tests.blackbird.trace.encoder import Tracer, identifier
+from tests.blackbird.trace.encoder import MONOTONIC, Tracer, identifier
 
 NOON = 1_794_830_400_000_000_000
 CLAUDE = {"attribution": "client", "task": None, "run": None, "session": "cc-1"} | {
@@ -71,6 +74,75 @@ def test_the_run_that_a_client_worked_in_has_its_log(tmp_path: Path) -> None:
     rows = rows_of(tracer, tmp_path)
     assert list(rows) == [Filing("run", "harbour")]
     assert len(rows[Filing("run", "harbour")].logs) == 1
+
+
+def run(tracer: Tracer, number: int, session: str, *, began: int = 0, ended: int) -> None:
+    """A run of a client without ids, in /lamp; times are milliseconds since the start of the trace."""
+    names = {"task": "t", "run": f"run_{number}", "session": session}
+    started = {"cwd": "/lamp", "client": "gemini"}
+    for event, at, data in (("run.start", began, started), ("run.end", ended, {"exit_code": 0})):
+        told = {"event": event, **names, "data": data}
+        tracer.add(Kind.HARNESS_EVENT, payload=told, monotonic=MONOTONIC + at * 1_000_000)
+    tracer.exchange(number, start={**names, "headers": [["user-agent", "GeminiCLI/0.61.0"]]})
+
+
+def within(first: int, last: int, **more: Any) -> dict[str, Any]:
+    """What an import says of a log of that client, with milliseconds since the start of the trace."""
+    times = {name: f"2026-11-16T12:00:00.{at:03}000Z" for name, at in (("first_at", first), ("last_at", last))}
+    return {"client": "Gemini CLI", "folder": "/lamp", **times, **more}
+
+
+HASHED = hashlib.sha256(b"/lamp").hexdigest()
+
+
+@pytest.mark.parametrize("more", [{}, {"folder": HASHED}])
+def test_a_client_without_ids_is_known_by_its_run(more: dict[str, Any], tmp_path: Path) -> None:
+    tracer = Tracer()
+    run(tracer, 1, "harbour", ended=500)
+    imported(tracer, 9, "gem-1", **within(100, 400, **more))
+    rows = rows_of(tracer, tmp_path)
+    assert list(rows) == [Filing("run", "harbour")]
+    row = rows[Filing("run", "harbour")]
+    assert (list(row.natives), len(row.logs)) == (["gem-1"], 1)
+    assert find(rows.values(), "gem-1") == [row]
+
+
+@pytest.mark.parametrize(
+    "log",
+    [
+        within(100, 400, folder="/elsewhere"),
+        within(100, 400, folder=None),
+        within(100, 400, client="Qwen Code"),
+        within(600, 700),
+    ],
+)
+def test_what_was_not_had_in_a_run_stands_by_itself(log: dict[str, Any], tmp_path: Path) -> None:
+    tracer = Tracer()
+    run(tracer, 1, "harbour", ended=500)
+    imported(tracer, 9, "gem-1", **log)
+    assert set(rows_of(tracer, tmp_path)) == {Filing("run", "harbour"), Filing("import", "gem-1")}
+
+
+def test_a_log_that_a_later_run_went_on_with_belongs_to_both(tmp_path: Path) -> None:
+    tracer = Tracer()
+    run(tracer, 1, "first", ended=200)
+    run(tracer, 2, "second", began=300, ended=500)
+    imported(tracer, 9, "gem-1", **within(100, 450))
+    rows = rows_of(tracer, tmp_path)
+    assert [list(row.natives) for row in rows.values()] == [["gem-1"], ["gem-1"]]
+    assert sum(len(row.logs) for row in rows.values()) == 1
+
+
+def test_a_run_with_a_log_of_its_own_did_not_go_on_with_another(tmp_path: Path) -> None:
+    tracer = Tracer()
+    run(tracer, 1, "harbour", ended=300)
+    imported(tracer, 8, "gem-1", **within(0, 450))
+    imported(tracer, 9, "gem-2", **within(100, 200))
+    rows = rows_of(tracer, tmp_path)
+    assert {filing: list(row.natives) for filing, row in rows.items()} == {
+        Filing("run", "harbour"): ["gem-2"],
+        Filing("import", "gem-1"): ["gem-1"],
+    }
 
 
 def test_the_words_of_the_first_thread_are_the_title(tmp_path: Path) -> None:

@@ -109,6 +109,7 @@ def test_metadata_of_another_shape_links_nothing(metadata: str) -> None:
         ("claude-cli/2.1.197 (external, cli)", Agent("Claude Code", "2.1.197")),
         ("codex_exec/0.166.0 (Debian 12; x86_64) unknown", Agent("Codex", "0.166.0")),
         ("GeminiCLI/0.61.0/gemini-pro (linux; x64)", Agent("Gemini CLI", "0.61.0")),
+        ("GeminiCLI-tui/0.61.0/gemini-pro (linux; x64; terminal)", Agent("Gemini CLI", "0.61.0")),
         ("QwenCode/0.15.10 (linux; x64)", Agent("Qwen Code", "0.15.10")),
         ("OpenAI/Python 3.49.0", Agent("OpenAI/Python", "3.49.0")),
         ("curl/7.88.1", Agent("curl", "7.88.1")),

@@ -97,15 +97,17 @@ def check_places(trace: Trace, timeline: Timeline) -> int:
     """Each pointer resolves, and each stretch of text is the text at its place."""
     found = 0
     for _, pointer in pointers(timeline):
-        assert evidence.resolve(trace, pointer), pointer
+        there = evidence.resolve(trace, pointer)
+        assert there is not None, pointer
+        assert len(there) == pointer.end - pointer.start, pointer
         assert pointer.sequence is not None
     for item in timeline.items:
         body = evidence.body(trace, item.evidence[0])
         assert body is not None
         for text, part in texts(item):
             for first, last, start, end in (msgspec.structs.astuple(span) for span in part.spans):  # type: ignore[union-attr]
-                there = body[start:end]
-                assert text[first:last] in (there.decode(), _inside_a_string(there))
+                spelled = body[start:end]
+                assert text[first:last] in (spelled.decode(), _inside_a_string(spelled))
                 found += 1
     return found
 

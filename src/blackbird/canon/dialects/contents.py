@@ -68,7 +68,7 @@ def _part(fields: Fields, value: Slice) -> Iterator[Part]:
     elif data := places.members(pick(fields, "inlineData")):
         yield _inline(data)
     elif file := places.members(pick(fields, "fileData")):
-        mime, url, label = (places.read_text(pick(file, key).data) for key in ("mimeType", "fileUri", "displayName"))
+        mime, url, label = (places.unquote(pick(file, key).data) for key in ("mimeType", "fileUri", "displayName"))
         yield Media(_kind(mime), mime=mime, url=url, name=label)
     elif code := places.members(pick(fields, "executableCode")):
         raw, spans = places.read_literal(pick(code, "code"))
@@ -82,7 +82,7 @@ def _part(fields: Fields, value: Slice) -> Iterator[Part]:
 
 
 def _signature(fields: Fields) -> str | None:
-    return places.read_text(pick(fields, "thoughtSignature").data) or None
+    return places.unquote(pick(fields, "thoughtSignature").data) or None
 
 
 def _result(response: Fields) -> ToolResult:
@@ -104,7 +104,7 @@ def _result(response: Fields) -> ToolResult:
 
 
 def _inline(data: Fields) -> Media:
-    mime, label = (places.read_text(pick(data, key).data) for key in ("mimeType", "displayName"))
+    mime, label = (places.unquote(pick(data, key).data) for key in ("mimeType", "displayName"))
     literal = pick(data, "data")
     ordinary = Slice(literal.data.translate(_ORDINARY), literal.start)
     return parts.base64_media(_kind(mime), mime, ordinary, label)

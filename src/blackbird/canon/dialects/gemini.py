@@ -193,7 +193,7 @@ class _Answer:
             return
         words = candidates[0].content.parts[0]
         literal = places.find_member(piece, _TEXT, words.text)
-        text = places.read_text(words.text)
+        text = places.unquote(words.text)
         if literal is None or text is None:
             self.take(piece)
             return
@@ -228,7 +228,7 @@ class _Answer:
             return
         for part in contents.read(fields.get("content", Slice(b"", 0))):
             self._add(part)
-        reason = places.read_text(contents.pick(fields, "finishReason").data)
+        reason = places.unquote(contents.pick(fields, "finishReason").data)
         self._stop_reason = reason or self._stop_reason
 
     def _add(self, part: Part) -> None:

@@ -1,6 +1,7 @@
 """What the dialects have in common: media, arguments, names of tools, settings and what went wrong."""
 
 import binascii
+import functools
 import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -38,18 +39,28 @@ _TOOLS = msgspec.json.Decoder(list[_Tool])
 
 def digest(values: Iterable[Slice]) -> str | None:
     """What tells whether values are the same as before; nothing if there are none."""
+    found = tuple(value.data for value in values)
+    return _digest(found) if found else None
+
+
+@functools.lru_cache(maxsize=16)
+def _digest(values: tuple[bytes, ...]) -> str:
+    """Remembered: tools and instructions come again with each request."""
     found = hashlib.blake2b(digest_size=16)
-    is_empty = True
     for value in values:
-        is_empty = False
-        found.update(value.data)
+        found.update(value)
         found.update(b"\0")
-    return None if is_empty else found.hexdigest()
+    return found.hexdigest()
 
 
 def tool_names(tools: Slice | None) -> tuple[str, ...]:
     """The names of the tools that are offered; one without a name is called by its type."""
-    found = places.decode(_TOOLS, tools.data) if tools is not None else None
+    return _tool_names(tools.data) if tools is not None else ()
+
+
+@functools.lru_cache(maxsize=16)
+def _tool_names(tools: bytes) -> tuple[str, ...]:
+    found = places.decode(_TOOLS, tools)
     names = ((tool.function.name if tool.function is not None else tool.name) or tool.type for tool in found or ())
     return tuple(name for name in names if name)
 
@@ -90,7 +101,7 @@ def text_part(literal: Slice) -> Text | None:
 
 def text_value(fields: Mapping[str, Slice], key: str) -> str | None:
     """A text without its place, if it is one."""
-    return places.read_text(fields[key].data) if key in fields else None
+    return places.unquote(fields[key].data) if key in fields else None
 
 
 def unknown(kind: str | None, value: Slice) -> Unknown:
@@ -105,7 +116,7 @@ def base64_media(kind: str, mime: str | None, literal: Slice, name: str | None =
 
 def text_media(kind: str, mime: str | None, literal: Slice, name: str | None = None) -> Media:
     """A document that was sent as plain text."""
-    data = (places.read_text(literal.data) or "").encode()
+    data = (places.unquote(literal.data) or "").encode()
     return Media(kind, mime=mime, size=len(data), sha256=hashlib.sha256(data).hexdigest(), name=name)
 
 
@@ -113,7 +124,7 @@ def url_media(kind: str, literal: Slice, name: str | None = None) -> Media:
     """What a JSON string refers to by its address; one that holds the data itself is read like base64."""
     found = _DATA_URL.match(literal.data.replace(b"\\/", b"/"))
     if found is None:
-        return Media(kind, url=places.read_text(literal.data), name=name)
+        return Media(kind, url=places.unquote(literal.data), name=name)
     spelled = literal.data.replace(b"\\/", b"/")[found.end() : -1]
     return _decoded(kind, found[1].decode() or None, spelled, name)
 

@@ -255,7 +255,7 @@ class _Answer:
     def grow(self, event: _Event, group: str, piece: Slice) -> None:
         """More of a text."""
         literal = places.find_member(piece, _DELTA, event.delta)
-        text = places.read_text(event.delta)
+        text = places.unquote(event.delta)
         if literal is None or text is None:
             return
         draft = self._draft(event.output_index, event.item_id)

@@ -158,7 +158,7 @@ class Reader:
             return [self._note("", places.read_object(record.data), pieces.narrow(evidence, record))]
         self._order.setdefault(key)
         told = self._told.setdefault(key, _Told())
-        parts = list(contents.read(found["content"])) if "content" in found else []
+        parts = [_with_own_id(part) for part in contents.read(found["content"])] if "content" in found else []
         kind = message.get("type")
         at = instant(message.get("timestamp"))
         evidence = pieces.narrow(evidence, record)
@@ -168,7 +168,7 @@ class Reader:
             return self._aside(key, told, str(kind), parts, at, evidence)
         thoughts = [_thought(item) for item in places.items(found["thoughts"])] if "thoughts" in found else []
         calls = places.items(found["toolCalls"]) if "toolCalls" in found else []
-        asked = [shapes.object_call(*_asked(call)) for call in calls]
+        asked = [_with_own_id(shapes.object_call(*_asked(call))) for call in calls]
         news = self._news(told, [*thoughts, *parts, *asked])
         reply = self._reply(key, told, payloads.text(message, "model"), found.get("tokens"), is_news=bool(news))
         entries = self._turns(key, told, Role.ASSISTANT, news, at, evidence, reply)
@@ -218,12 +218,12 @@ class Reader:
         """What a call led to, and the sub-agent that it started."""
         found = places.members(call)
         given = {name: places.read_any(value.data) for name, value in found.items() if name != "result"}
-        call_id = payloads.text(given, "id")
+        call_id = _own_id(payloads.text(given, "id"), payloads.text(given, "name"))
         entries: list[Entry] = []
         where = pieces.narrow(evidence, call)
         results = [
             part
-            for part in contents.read(contents.pick(found, "result"))
+            for part in map(_with_own_id, contents.read(contents.pick(found, "result")))
             if isinstance(part, ToolResult) and (part.call_id or call_id or "") not in self._results
         ]
         for part in results:
@@ -277,6 +277,17 @@ class Reader:
 def _asked(call: Slice) -> tuple[str, str | None, Slice | None]:
     found = places.members(call)
     return shapes.text_value(found, "name") or "", shapes.text_value(found, "id"), found.get("args")
+
+
+def _own_id(call_id: str | None, name: str | None) -> str | None:
+    """The id of a call as the client sends it; newer versions log it behind the tool's name."""
+    return call_id.removeprefix(f"{name}__") if call_id is not None else None
+
+
+def _with_own_id(part: Part) -> Part:
+    if not isinstance(part, ToolCall | ToolResult):
+        return part
+    return msgspec.structs.replace(part, call_id=_own_id(part.call_id, part.name))
 
 
 def _thought(value: Slice) -> Part:

@@ -206,7 +206,11 @@ def _heard(turn: Turn, data: Slice | None, origin: Origin | None) -> Iterator[El
         else:
             found = _agents(part, is_echo=True)
             if found is not None:
-                beside.append(Element(found._replace(role=turn.role), (part,), turn.start, turn.end, place))
+                whose = found.origin
+                if isinstance(part, Unknown):
+                    whose = Origin.SYSTEM if turn.role is Role.SYSTEM else Origin.CLIENT
+                mold = found._replace(role=turn.role, origin=whose)
+                beside.append(Element(mold, (part,), turn.start, turn.end, place))
     for whose, said in words.items():
         spoken = said.mold(Role.USER, whose)
         if spoken is not None:

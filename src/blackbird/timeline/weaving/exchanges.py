@@ -63,14 +63,14 @@ class Exchanges:
 
     def _weave(self, seen: Exchanged, ask: Ask) -> None:
         loom = self._loom
-        passages = loom.reader.read(ask.history, seen.turns, seen.dialect)
-        walk = Start(loom, seen, passages).walk()
+        passages = loom.histories.read(ask.history, seen.turns, seen.dialect)
+        walk = Start(loom, seen, passages).follow()
         strand = walk.strand
         strand.is_used = True
         loom.recent = strand
         if seen.agent is not None and strand.thread.agent is None:
             strand.learn(agent=seen.agent.name)
-        for at, passage in enumerate(loom.reader.read(ask.system, seen.turns, seen.dialect)):
+        for at, passage in enumerate(loom.instructions.read(ask.system, seen.turns, seen.dialect)):
             for index, mold in enumerate(passage.shape.molds):
                 if mold.key not in loom.asides or loom.asides[mold.key][1] == LOG:
                     step = Step(passage, index)

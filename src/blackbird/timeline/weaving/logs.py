@@ -181,8 +181,7 @@ class Logs:
                 loom.name(node, element.mold.call_id or "")
             else:
                 loom.aliases[element.mold.call_id or ""] = node
-        details = part.details if isinstance(part, ToolResult) else None
-        loom.touch(node, LOG, stand, details)
+        loom.touch(node, LOG, stand, part if isinstance(part, ToolResult) else None)
 
     def _thought(self, strand: Strand, cursor: _Cursor, element: Element, stand: Stand) -> None:
         loom, key, node = self._loom, element.mold.key, cursor.node

@@ -1,6 +1,8 @@
 """What the weaver knows of a session: its tree, its threads, its responses; and how an element becomes an item."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
+
+import msgspec
 
 from blackbird.canon.model import (
     Amend,
@@ -50,7 +52,8 @@ class Loom:
 
     def __init__(self) -> None:
         self.threads = Threads()
-        self.reader = Reader()
+        self.histories = Reader()
+        self.instructions = Reader()
         self.memo: dict[tuple[Node, bytes], Node] = {}
         #: The nodes that a history may begin with.
         self.entries: dict[bytes, list[Node]] = {}
@@ -190,8 +193,11 @@ class Loom:
                 self.name(above, mold.call_id)
                 return
 
-    def touch(self, node: Node, source: int, stand: Stand, details: dict[str, Any] | None = None) -> None:
-        """Notes that a known node was seen in another place: what the wire and the log both have is joined."""
+    def touch(self, node: Node, source: int, stand: Stand, result: ToolResult | None = None) -> None:
+        """Notes that a known node was seen in another place: what the wire and the log both have is joined.
+
+        `result` is a result as the log has it: the client that ran the tool knows how it ended.
+        """
         before, node.sources = node.sources, node.sources | source
         is_joined = bool(before & LOG and source & WIRE and not before & WIRE) or bool(
             before & WIRE and source & LOG and not before & LOG
@@ -200,7 +206,10 @@ class Loom:
             return
         at = stand.at if not node.is_timed else None
         node.is_timed = node.is_timed or at is not None
-        self.hand_out(Amend(id=node.item, is_joined=True, at=at, evidence=(stand.evidence,), details=details or None))
+        amend = Amend(id=node.item, is_joined=True, at=at, evidence=(stand.evidence,))
+        if result is not None:
+            amend = msgspec.structs.replace(amend, details=result.details or None, error=result.error)
+        self.hand_out(amend)
 
     def beside(self, node: Node, element: Element, thread: str, source: int, stand: Stand, *, is_late: bool) -> None:
         """Hands out what stands beside a conversation, once; if others follow the node already, by itself."""

@@ -44,13 +44,13 @@ class Start:
         self._steps: list[Step] = []
         self._places: list[_Place] = []
 
-    def walk(self) -> Walk:
+    def follow(self) -> Walk:
         """The whole history, walked."""
         previous = self._seen.ask.previous if self._seen.ask is not None else None
         if previous is not None:
             return self._continued(previous)
         summary = self._summary()
-        self._collect(_AHEAD if summary is None else None)
+        self._collect(_AHEAD)
         if not self._steps:
             strand = self._own or self._loom.recent or self._loom.threads.main()
             walk = self._walk(strand, strand.start)
@@ -183,6 +183,7 @@ class Start:
             return walk
         walk = self._walk(strand, strand.leaf)
         self._aside(walk, place)
+        self._collect(None)
         self._grow_unknown(walk, place)
         self._grow_summary(walk, step)
         self._after_summary(walk, walk.node, place)
@@ -210,6 +211,10 @@ class Start:
 
     def _after_summary(self, walk: Walk, summary: Node, place: _Place) -> None:
         """Goes on behind a summary and the part of the conversation that was kept beside it."""
+        if self._is_next(summary, place):
+            walk.node = summary
+            self._rest(walk, place)
+            return
         self._collect(None)
         first = bisect.bisect_right(self._places, place)
         kept = _kept(summary, self._steps[first:])
@@ -217,6 +222,14 @@ class Start:
         self._aside(walk, end, place)
         walk.node = summary
         self._rest(walk, end)
+
+    def _is_next(self, summary: Node, place: _Place) -> bool:
+        """Whether what follows a place is known to follow the summary: nothing was kept beside it."""
+        for at in range(place.passage, len(self._passages)):
+            for number, mold in enumerate(self._passages[at].shape.molds):
+                if mold.is_path and place < (at, number):
+                    return mold.key in summary.children
+        return False
 
     # A history that begins within a known conversation.
 

@@ -255,6 +255,21 @@ def test_an_end_without_a_result_is_told_at_the_end() -> None:
     assert (left.mark, left.data) == ("note", {"call": "9", "exit_code": 137})
 
 
+def test_commands_that_a_script_ran_are_told_each_by_the_line_of_its_end() -> None:
+    commands = [{"type": "CommandExecution", "id": f"exec-{code}", "exit_code": code} for code in (0, 1)]
+    *_, first, second, complete, one, other = codex(
+        *(event("item_completed", item=command) for command in commands), event("task_complete")
+    )
+
+    assert complete.text == "task_complete"
+    assert [told.data for told in (one, other)] == [
+        {"call": "exec-0", "exit_code": 0},
+        {"call": "exec-1", "exit_code": 1},
+    ]
+    assert [told.evidence for told in (one, other)] == [told.evidence for told in (first, second)]
+    assert [told.at for told in (one, other)] == [told.at for told in (first, second)] != [None, None]
+
+
 def test_a_call_that_started_a_thread_is_linked_to_it() -> None:
     spawned = {
         "type": "CollabAgentToolCall",

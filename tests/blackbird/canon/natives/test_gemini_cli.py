@@ -260,3 +260,13 @@ def test_however_often_lines_are_written_again_nothing_is_said_twice(extra: list
     calls = [part for entry in entries if entry.turn for part in entry.turn.parts if isinstance(part, ToolCall)]
     thoughts = [part for entry in entries if entry.turn for part in entry.turn.parts if isinstance(part, Thinking)]
     assert (len(calls), len(thoughts)) == (1, 1)
+
+
+def test_an_id_of_a_call_is_the_one_that_is_sent() -> None:
+    logged = "read_file__c-1"
+    answer = {"functionResponse": ANSWER["functionResponse"] | {"id": logged}}
+    call = CALL | {"id": logged, "result": [answer]}
+    entries = read(HEAD, STEP | {"toolCalls": [call]}, user("m-3", answer))
+    parts = [part for entry in entries for part in (entry.turn.parts if entry.turn else ())]
+
+    assert [part.call_id for part in parts if isinstance(part, ToolCall | ToolResult)] == ["c-1", "c-1"]

@@ -70,7 +70,8 @@ def part(value: Any) -> Part:
     if "call" in value:
         return ToolCall(value["call"], value["id"], value["arguments"], json.dumps(value["arguments"]))
     if "result" in value:
-        return ToolResult(value["id"], value["result"], name=value["name"], details=value.get("details", {}))
+        told = {key: value[key] for key in ("details", "error") if key in value}
+        return ToolResult(value["id"], value["result"], name=value["name"], **told)
     if "think" in value:
         return Thinking(value["think"])
     return Text(value["text"])

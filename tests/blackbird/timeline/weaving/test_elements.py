@@ -53,6 +53,11 @@ def test_an_encrypted_thought_and_what_nobody_knows_are_kept() -> None:
     assert told(found) == [(Kind.THOUGHT, Origin.AGENT), (Kind.ASIDE, Origin.AGENT)]
 
 
+def test_what_nobody_knows_is_no_word_of_the_agent_in_anothers_turn() -> None:
+    assert told(of(Role.SYSTEM, Unknown("tools", 3))) == [(Kind.ASIDE, Origin.SYSTEM)]
+    assert told(of(Role.USER, Unknown("new", 3))) == [(Kind.ASIDE, Origin.CLIENT)]
+
+
 @pytest.mark.parametrize("origin", [Origin.CLIENT, Origin.PACK, Origin.SUMMARY])
 def test_a_log_may_say_whose_words_they_are(origin: Origin) -> None:
     kind = Kind.WORDS if origin is Origin.SUMMARY else Kind.ASIDE

@@ -95,6 +95,21 @@ def test_the_wire_and_the_log_of_one_run_are_one(order: tuple[Callable[[Talk], N
     assert detailed.result.details == {"exit_code": 0}
 
 
+@pytest.mark.parametrize("by_wire", [None, False])
+@pytest.mark.parametrize("is_wire_first", [True, False])
+def test_whether_a_tool_failed_is_the_logs_word(by_wire: bool | None, *, is_wire_first: bool) -> None:
+    talk = Talk()
+    history = [ASKED, agent(call("run", "c1")), user(result("c1", "FAILED", error=by_wire))]
+    feeds: list[Callable[[], object]] = [
+        lambda: talk.ask(history, saying("It fails.")),
+        lambda: [talk.log(turn) for turn in (*history[:2], user(result("c1", "FAILED", error=True)))],
+    ]
+    for feed in feeds if is_wire_first else reversed(feeds):
+        feed()
+    ran = next(item for item in talk.items if isinstance(item, Result))
+    assert (ran.is_joined, ran.result.error) == (True, True)
+
+
 def test_a_generation_of_the_log_becomes_the_wires() -> None:
     talk = Talk()
     log(talk)

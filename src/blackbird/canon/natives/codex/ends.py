@@ -8,6 +8,7 @@ from blackbird.canon import places
 from blackbird.canon.model import ToolResult
 from blackbird.canon.natives import details
 from blackbird.canon.natives.jsonl import object_of, text_of
+from blackbird.canon.seen import Entry
 
 _ABORTED = "aborted by user"
 #: How far into a result the client's own words may stand.
@@ -21,6 +22,8 @@ class Ended(msgspec.Struct, frozen=True):
 
     told: details.Details = {}
     has_failed: bool | None = None
+    #: The entry of the event, to tell it by if no result comes.
+    entry: Entry | None = None
 
 
 def with_end(result: ToolResult, ended: Ended) -> ToolResult:

@@ -125,7 +125,6 @@ class Reader:
         self._is_compacted = False
         #: What events say of calls whose results are still to come.
         self._ended: dict[str, Ended] = {}
-        self._last: Evidence | None = None
         self._rewinds = Rewinds()
         self._handlers: dict[str | None, _Handler] = {
             "session_meta": self._meta,
@@ -141,7 +140,6 @@ class Reader:
         if is_blank(text):
             return []
         data = encode(text)
-        self._last = evidence
         line = places.decode(_LINES, data)
         make = partial(Entry, session=self._session, evidence=evidence)
         make = partial(make, thread=self._thread, parent_thread=self._parent, kind=self._kind)
@@ -160,13 +158,13 @@ class Reader:
         return _noted(told, line.type) if handle is None else handle(told)
 
     def end(self) -> list[Entry]:
-        """What is known of calls whose results never came."""
+        """What is known of calls whose results never came, and of commands that a script ran: they have no call."""
         counted = self._counted()
-        if self._last is None:
-            return counted
-        make = partial(Entry, session=self._session, thread=self._thread, parent_thread=self._parent)
-        make = partial(make, mark="note", evidence=self._last)
-        left = [make(data={"call": call, **ended.told}) for call, ended in self._ended.items()]
+        left = [
+            msgspec.structs.replace(ended.entry, mark="note", data={"call": call, **ended.told})
+            for call, ended in self._ended.items()
+            if ended.entry is not None
+        ]
         self._ended.clear()
         return counted + left
 
@@ -277,8 +275,7 @@ class Reader:
         if kind == "item_completed":
             return self._completed(told, raw)
         if kind in _ENDS:
-            self._keep(text_of(raw, "call_id"), read_end(raw))
-            return [told.make()]
+            return [self._keep(text_of(raw, "call_id"), read_end(raw), told)]
         if kind == "context_compacted":
             return self._compact(told, "")
         if kind == "turn_aborted":
@@ -302,18 +299,19 @@ class Reader:
                 self._rewinds.begin()
             return [told.make()]
         if kind in _ENDED_ITEMS:
-            self._keep(call, read_end(item))
-            return [told.make()]
+            return [self._keep(call, read_end(item), told)]
         started = item.get("receiver_thread_ids")
         if kind == "CollabAgentToolCall" and text_of(item, "tool") == "spawn_agent" and isinstance(started, list):
             links = [_link(told, item, thread, call) for thread in started if isinstance(thread, str)]
             return links or [told.make()]
         return [told.make(mark="note", text=kind or "item_completed", data=item or raw)]
 
-    def _keep(self, call: str, ended: Ended) -> None:
-        before = self._ended.get(call, Ended())
+    def _keep(self, call: str, ended: Ended, told: _Told) -> Entry:
+        """An entry without anything; what the event says waits for the result."""
+        before, entry = self._ended.get(call, Ended()), told.make()
         has_failed = before.has_failed if ended.has_failed is None else ended.has_failed
-        self._ended[call] = Ended({**before.told, **ended.told}, has_failed)
+        self._ended[call] = Ended({**before.told, **ended.told}, has_failed, entry)
+        return entry
 
     def _compacted(self, told: _Told) -> list[Entry]:
         self._is_compacted = False
