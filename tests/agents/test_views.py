@@ -72,7 +72,8 @@ def test_all_that_both_have_is_joined(name: str, fault: str) -> None:
     said = [
         item
         for item in found.both.items
-        if isinstance(item, Call | Result) or (isinstance(item, Message) and item.origin in (Origin.USER, Origin.AGENT))
+        if isinstance(item, Call | Result)
+        or (isinstance(item, Message) and item.origin in (Origin.USER, Origin.AGENT))
     ]
     assert [item for item in said if not item.is_joined] == []
     logged, joined = (

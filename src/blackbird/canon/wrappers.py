@@ -1,4 +1,4 @@
-"""Tells a user's words from what a client puts around them, by the table a table.
+"""Tells a user's words from what a client puts around them, by a table.
 
 It would rather leave a wrapper with the user's words than take words from the user: a block counts only where its
 tags stand alone on their lines, are closed, and are not inside of a code fence.

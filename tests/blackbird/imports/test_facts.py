@@ -44,7 +44,7 @@ def test_claude_code() -> None:
     ("format_name", "line"), [("qwen-code", {"cwd": "/lamp"}), ("gemini-cli", {"projectHash": "/lamp"})]
 )
 def test_the_folder_that_an_agent_worked_in_is_the_first(format_name: str, line: dict[str, Any]) -> None:
-    later = {key: "/elsewhere" for key in line}
+    later = dict.fromkeys(line, "/elsewhere")
     assert learnt(format_name, {"sessionId": "q"}, line, later).folder == "/lamp"
 
 
