@@ -1,13 +1,15 @@
 """The traffic of a flight and the client's own log of it tell the same, and together they tell it once."""
 
 import functools
+from collections.abc import Mapping
+from typing import Any
 
 import pytest
 
 from blackbird.canon.model import Call, Generation, Message, Origin, Result
 from tests.agents import test_faults
 from tests.agents.harness import views
-from tests.agents.harness.cases import Case, cases
+from tests.agents.harness.cases import cases
 from tests.agents.harness.flight import fly
 from tests.agents.harness.views import Views
 from tests.agents.test_flights import FLIGHTS
@@ -34,14 +36,15 @@ def seen(name: str, fault: str) -> Views:
     return views.take(test_faults.fly_into(name, way, fault).folder)
 
 
-def exceptions(case: Case, what: str) -> dict[str, object]:
-    return dict((case.views or {}).get(what, {}))
+def known(name: str) -> Mapping[str, Any]:
+    """What the log of a client is known to leave out or to change."""
+    return CASES[name].views or {}
 
 
 @every_flight
 def test_the_log_tells_what_the_wire_tells(name: str, fault: str) -> None:
-    found, adds = seen(name, fault), exceptions(CASES[name], "adds")
-    wire, log = (views.tell(view, adds) for view in (found.wire, found.log))  # type: ignore[arg-type]
+    found = seen(name, fault)
+    wire, log = (views.tell(view, known(name)) for view in (found.wire, found.log))
     assert wire.words
     assert wire.calls
     assert log == wire
@@ -49,18 +52,18 @@ def test_the_log_tells_what_the_wire_tells(name: str, fault: str) -> None:
 
 @every_flight
 def test_the_log_counts_what_the_wire_counts(name: str, fault: str) -> None:
-    found, unlogged = seen(name, fault), exceptions(CASES[name], "unlogged")
-    assert views.spent(found.log) == views.spent(found.wire, set(unlogged))
-    asked = {purpose for purpose, _ in found.wire.generations()}
-    assert asked - {"turn"} == set(unlogged)
+    found, unlogged = seen(name, fault), {*known(name).get("unlogged", ()), views.GIVEN_UP}
+    assert views.spent(found.log) == views.spent(found.wire, unlogged)
+    asked = {purpose for purpose, _ in found.wire.generations()} | {views.GIVEN_UP}
+    assert asked - {"turn"} == unlogged
 
 
 @every_flight
 def test_both_together_are_one_session_that_tells_it_once(name: str, fault: str) -> None:
-    found, adds = seen(name, fault), exceptions(CASES[name], "adds")
+    found = seen(name, fault)
     assert [len(view.timelines) for view in found.each().values()] == [1, 1, 1]
     assert found.both.timelines[0].about.session == found.wire.timelines[0].about.session
-    wire, both = (views.tell(view, adds) for view in (found.wire, found.both))  # type: ignore[arg-type]
+    wire, both = (views.tell(view, known(name)) for view in (found.wire, found.both))
     assert both == wire
     assert views.spent(found.both) == views.spent(found.wire)
     assert len(list(found.both.generations())) == len(list(found.wire.generations()))

@@ -14,6 +14,7 @@ from tests.blackbird.flights import BEGIN
 from tests.blackbird.trace.encoder import MONOTONIC, Tracer
 
 _MICROSECOND = 1000
+_NOON = "2026-11-16T12:00:00Z"
 
 
 class Logbook:
@@ -93,7 +94,7 @@ class Logbook:
             if source.is_kept:
                 self.tracer.add(Kind.NATIVE_LINE, source.key, head + b"\n" + text.encode())
             offset, count = offset + length + 1, count + 1
-        self.state(sources.END, session, source=source.id, lines=count, bytes=offset)
+        self.state(sources.END, session, source=source.id, lines=count, bytes=offset, first_at=_NOON, last_at=_NOON)
         return source
 
     def rotate(self) -> None:

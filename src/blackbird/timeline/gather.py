@@ -171,7 +171,7 @@ class _Step(NamedTuple):
 def _scope(found: survey.Survey, row: Row, taken: Iterable[Source]) -> Scope:
     names = frozenset(rows.names_of(row))
     taken = list(taken)
-    mine = {source.key: source for source in taken if source.native_session in names}
+    mine = {source.key: source for source in taken if (source.native_session or source.id) in names}
     begun = {(source.format, source.first_at) for source in mine.values() if source.first_at is not None}
     relatives: dict[bytes, Source] = {}
     for source in taken:

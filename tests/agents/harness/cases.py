@@ -16,6 +16,8 @@ HERE = Path(__file__).resolve().parents[1]
 #: The variable that names the folder of the test world; set only inside it.
 INSIDE = "BLACKBIRD_TEST_WORLD"
 PROMPT = "Make the test in test_calc.py pass."
+#: What is said to a client that is started again.
+MORE = "Say once more what you did."
 #: Looks like the key of a provider, is none, and must be nowhere in a recording.
 KEY = "sk-ant-" + "api03-notakey0123456789" + "ABCDEFGHIJ"
 
@@ -42,6 +44,7 @@ class Case:
     streams: bool = True
     overload: int = 500
     gives_up: tuple[str, ...] = ()
+    resume: tuple[str, ...] = ()
     views: Mapping[str, Mapping[str, Any]] | None = None
 
     def allowed(self, way: str) -> Mapping[str, str]:

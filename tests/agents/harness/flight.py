@@ -22,7 +22,7 @@ from blackbird.provider.routes import ACCOUNT
 from blackbird.provider.script import TEST_COMMAND
 from blackbird.recorder import control, process
 from tests.agents.harness import world
-from tests.agents.harness.cases import HERE, KEY, PROMPT, Case, login
+from tests.agents.harness.cases import HERE, KEY, MORE, PROMPT, Case, login
 from tests.agents.install import FOLDER
 from tests.recorder import trace_view
 
@@ -64,8 +64,13 @@ def fly(
     keep: Path,
     steps: Mapping[int, Manner] | None = None,
     turns: Mapping[int, Manner] | None = None,
+    *,
+    is_resumed: bool = False,
 ) -> Flight:
-    """Let a client work alone (`direct`) or recorded (`reverse`, `forward`); its folders are then moved to `keep`."""
+    """Let a client work alone (`direct`) or recorded (`reverse`, `forward`); its folders are then moved to `keep`.
+
+    With `is_resumed` it ends, is started again, and goes on with what it did.
+    """
     stage = world.inside() / "stage"
     shutil.rmtree(stage, ignore_errors=True)
     home, work, bb, temporary = (stage / name for name in ("home", "work", "bb", "tmp"))
@@ -73,6 +78,7 @@ def fly(
         place.mkdir(parents=True)
     bb.chmod(0o700)
     names: dict[str, object] = {"agents": FOLDER, "home": home, "work": work, "here": HERE, "prompt": PROMPT}
+    names["more"] = MORE
     names |= {
         "key": KEY,
         "token": login(),
@@ -82,15 +88,17 @@ def fly(
     _furnish(case, home, work, names)
     manner = ask(Manner(), case.manner.items())
     environ = _environment(case, home, bb, names)
-    words = [case.fill(word, names) for word in case.command]
+    commands = (case.command, case.resume) if is_resumed else (case.command,)
+    lines = [[case.fill(word, names) for word in command] for command in commands]
     chosen = False
     if way != "direct":
         config = _CONFIG.format(ca=world.authority(), websocket=case.websocket)
         (bb / "config.toml").write_text(config, encoding="utf-8")
-        chosen = _goes_by_itself(words, work, environ) == way
-        words = [str(BLACKBIRD), "run", "--quiet", *([] if chosen else [f"--{way}"]), "--", *words]
+        chosen = _goes_by_itself(lines[0], work, environ) == way
+        run = [str(BLACKBIRD), "run", "--quiet", *([] if chosen else [f"--{way}"]), "--"]
+        lines = [run + words for words in lines]
     with Provider(443, manner, turns, str(work), steps=steps, context=world.context()) as provider:
-        code, seconds = _run(words, work, environ, stage)
+        code, seconds = [_run(words, work, environ, stage) for words in lines][-1]
         recorded = {} if way == "direct" else _land(Home(bb, bb / "config.toml"), environ)
         received = provider.received
     flight = Flight(

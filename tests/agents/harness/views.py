@@ -5,12 +5,24 @@ import os
 import shutil
 import subprocess
 import sysconfig
-from collections.abc import Iterator
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from blackbird.canon.model import Call, Generation, Item, Message, Origin, Result, Text, Thinking, Usage
+from blackbird.canon.model import (
+    Call,
+    Generation,
+    Item,
+    Message,
+    Origin,
+    Outcome,
+    Purpose,
+    Result,
+    Text,
+    Thinking,
+    Usage,
+)
 from blackbird.timeline import gather
 from blackbird.timeline.timeline import Timeline
 from blackbird.trace.folder import Trace
@@ -19,6 +31,8 @@ SCRIPTS = Path(sysconfig.get_path("scripts"))
 FORMATS = ("bbox", "rlog")
 #: A generation that nothing came out of, as when a connection is made warm.
 WARM_UP = "warm-up"
+#: An attempt that another took the place of: it was paid for as far as it came, and no client logs it.
+GIVEN_UP = "given up"
 
 
 @dataclass(frozen=True)
@@ -44,8 +58,9 @@ class View:
             fruitful = {item.generation for item in timeline.items}
             for item in timeline.items:
                 if isinstance(item, Generation):
-                    is_idle = item.failure is None and item.id not in fruitful and item.purpose == "turn"
-                    yield WARM_UP if is_idle else item.purpose.value, item
+                    is_idle = item.outcome is Outcome.COMPLETE and item.id not in fruitful
+                    usual = WARM_UP if is_idle and item.purpose is Purpose.TURN else item.purpose.value
+                    yield GIVEN_UP if item.is_superseded else usual, item
 
 
 @dataclass(frozen=True)
@@ -65,7 +80,7 @@ class Views:
 class Told:
     """What was said and done, as far as a log can have it."""
 
-    words: list[tuple[str, str, str]]
+    words: list[tuple[str, ...]]
     thoughts: list[tuple[str, str]]
     calls: list[tuple[str, str, str, str]]
     results: dict[str, str]
@@ -94,9 +109,10 @@ def look(home: Path) -> View:
     return View(home, tuple(sorted(asked, key=lambda timeline: timeline.about.began or 0)))
 
 
-def tell(view: View, defaults: dict[str, dict[str, Any]]) -> Told:
-    """What a view has of the conversation; `defaults` are arguments of tools that mean nothing."""
-    items = view.items
+def tell(view: View, known: Mapping[str, Any]) -> Told:
+    """What a view has of the conversation, without what the log of this client is known to change."""
+    items, defaults = view.items, known.get("adds", {})
+    is_trimmed = "trims" in known
     words = [
         (item.thread, item.origin.value, "".join(part.text for part in item.parts if isinstance(part, Text)))
         for item in items
@@ -122,7 +138,7 @@ def tell(view: View, defaults: dict[str, dict[str, Any]]) -> Told:
         if thread.parent is not None
     ]
     return Told(
-        words=[said for said in words if said[2].strip()],
+        words=[(*who, said.strip() if is_trimmed else said) for *who, said in words if said.strip()],
         thoughts=[thought for thought in thoughts if thought[1]],
         calls=calls,
         results={item.call_id: item.result.text for item in items if isinstance(item, Result)},
@@ -130,7 +146,7 @@ def tell(view: View, defaults: dict[str, dict[str, Any]]) -> Told:
     )
 
 
-def spent(view: View, without: set[str] = frozenset()) -> Usage:  # type: ignore[assignment]
+def spent(view: View, without: Container[str] = ()) -> Usage:
     """All tokens, but for those of some purposes."""
     total = Usage()
     for purpose, generation in view.generations():

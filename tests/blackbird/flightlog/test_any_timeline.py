@@ -93,7 +93,7 @@ PARTS = (
 )
 TIMES = st.none() | st.integers(0, 10**6).map(lambda second: sessions.NOON + second * 1_000_000)
 DETAILS = st.dictionaries(
-    st.sampled_from(["stderr", "exit_code", "interrupted", "answers"]), VALUES | st.booleans(), max_size=3
+    st.sampled_from(["stderr", "exit_code", "is_interrupted", "answers"]), VALUES | st.booleans(), max_size=3
 )
 COMMON = {"thread": THREADS, "at": TIMES, "generation": GENERATIONS, "is_superseded": st.booleans()}
 ITEMS: st.SearchStrategy[Item] = (

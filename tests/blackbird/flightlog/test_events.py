@@ -103,7 +103,7 @@ def test_a_call_whose_result_follows_is_one_line() -> None:
 
 @pytest.mark.requirement("CONV-06")
 def test_calls_beside_each_other_begin_and_end_apart() -> None:
-    details = {"exit_code": 2, "stderr": "no rule", "interrupted": True}
+    details = {"exit_code": 2, "stderr": "no rule", "is_interrupted": True}
     assert lines(
         call("c1", "Bash", 1, given={"command": "make"}),
         call("c2", "mcp__forge__list_issues", 1, given={"state": "open"}),

@@ -26,7 +26,7 @@ def test_calls_and_what_came_back() -> None:
         call("c1", "Read", 1, given={"limit": 3, "file_path": "calc.py"}),
         result("c1", "one\ntwo", 1.84),
         call("c2", "Bash", 2, given={"command": "make   all"}),
-        result("c2", "boom", 2.5, error=True, details={"exit_code": 2, "stderr": "no rule", "interrupted": True}),
+        result("c2", "boom", 2.5, error=True, details={"exit_code": 2, "stderr": "no rule", "is_interrupted": True}),
     ) == [
         ("user", 0.5, 0, "user", ("Fix it",), 0),
         ("call", 1.0, 0, "→ Read calc.py", (), 0),

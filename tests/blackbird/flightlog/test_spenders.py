@@ -15,6 +15,7 @@ def as_counted(usage: Usage) -> Usage:
     return msgspec.structs.replace(usage, cache_write_1h=0, reasoning=0)
 
 
+@pytest.mark.requirement("DUAL-11")
 @pytest.mark.parametrize("dialect", CACHED)
 def test_companions_are_counted_as_the_session_is(dialect: str, tmp_path: Path) -> None:
     timeline = spender(dialect)

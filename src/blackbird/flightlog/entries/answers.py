@@ -24,11 +24,8 @@ def text_of(result: ToolResult) -> str:
 
 def exit_code(result: ToolResult) -> int | None:
     """The exit code, if the client's log has one."""
-    for key in ("exit_code", "exitCode", "returnCode"):
-        code = result.details.get(key)
-        if isinstance(code, int) and not isinstance(code, bool):
-            return code
-    return None
+    code = result.details.get("exit_code")
+    return code if isinstance(code, int) and not isinstance(code, bool) else None
 
 
 def is_error(result: ToolResult) -> bool:
@@ -38,7 +35,7 @@ def is_error(result: ToolResult) -> bool:
 
 def is_interrupted(result: ToolResult) -> bool:
     """Whether the tool was stopped."""
-    return result.details.get("interrupted") is True
+    return result.details.get("is_interrupted") is True
 
 
 def result_of(result: ToolResult) -> Result:
