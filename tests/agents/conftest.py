@@ -5,4 +5,10 @@ import os
 from tests.agents.harness.cases import INSIDE
 
 if INSIDE not in os.environ:
-    collect_ignore_glob = ["test_zz_resume.py", "test_ccusage.py", "test_flights.py", "test_faults.py", "test_views.py"]
+    collect_ignore_glob = [
+        "test_zz_resume.py",
+        "test_ccusage.py",
+        "test_flights.py",
+        "test_faults.py",
+        "test_views.py",
+    ]

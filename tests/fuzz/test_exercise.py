@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.fuzz import forms
+from tests.fuzz import conversations, forms
 from tests.fuzz.exercise import ROOT, exercise, logs, seeds
 
 FINDINGS = {
@@ -66,3 +66,10 @@ def test_every_example_comes_through_every_form() -> None:
     assert len(found) > 100
     for seed in found[::7]:
         forms.exercise(seed)
+
+
+def test_every_conversation_of_the_corpus_holds_the_promises() -> None:
+    corpus = list(conversations.seeds())
+    assert len(corpus) == 23
+    for data in corpus:
+        conversations.exercise(data)

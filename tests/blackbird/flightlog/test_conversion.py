@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from blackbird.canon.model import Message, Result, Usage
+from blackbird.canon.model import Call, Generation, Message, Result, Usage
 from blackbird.flightlog import files
 from blackbird.timeline import gather
 from blackbird.timeline.timeline import Timeline
@@ -215,8 +215,8 @@ def test_a_session_seen_on_the_wire_and_on_disk_counts_once(tmp_path: Path) -> N
 
 def _as_logged(wire: Timeline) -> list[dict[str, Any]]:
     """What Claude Code would have written of it."""
-    first, second = (item for item in wire.items if item.__class__.__name__ == "Generation")
-    made = next(item for item in wire.items if item.__class__.__name__ == "Call")
+    first, second = (item for item in wire.items if isinstance(item, Generation))
+    made = next(item for item in wire.items if isinstance(item, Call))
     log = Claude()
     log.user("Mend the crane.")
     for response, blocks in (
@@ -224,7 +224,12 @@ def _as_logged(wire: Timeline) -> list[dict[str, Any]]:
         (second, [{"type": "text", "text": "It is mended."}]),
     ):
         for block in blocks:
-            about = {"id": response.response_id, "role": "assistant", "model": response.model, "content": [block]}
+            about: dict[str, Any] = {
+                "id": response.response_id,
+                "role": "assistant",
+                "model": response.model,
+                "content": [block],
+            }
             usage = {"input_tokens": 10, "cache_read_input_tokens": 4, "output_tokens": 5}
             log.add("assistant", {**about, "usage": usage}, requestId=response.provider_request)
         if response is first:
@@ -232,5 +237,5 @@ def _as_logged(wire: Timeline) -> list[dict[str, Any]]:
     return log.lines
 
 
-def _block(made: Any) -> dict[str, Any]:
+def _block(made: Call) -> dict[str, Any]:
     return {"type": "tool_use", "id": made.call_id, "name": made.call.name, "input": made.call.arguments}
