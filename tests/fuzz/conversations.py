@@ -103,6 +103,9 @@ def _check_places(part: Part, body: bytes) -> None:
         return
     for span in part.spans:
         there, said = body[span.start : span.end], text[span.first : span.last]
+        if b"\n" in there:
+            # An event whose data are cut within a string is none that JSON allows.
+            continue
         if said not in (there.decode(errors="replace"), _unquoted(there)):
             raise Broken(f"the text {said!r} is not at its place: {there!r}")
 

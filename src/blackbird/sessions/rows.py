@@ -70,6 +70,11 @@ class Row:
         """The clients: as runs state them, else as requests name themselves."""
         return list(self.stated or self.seen)
 
+    @property
+    def first_run(self) -> int | None:
+        """When its first run began."""
+        return min((outing.began for outing in self.outings.values() if outing.began is not None), default=None)
+
     def touch(self, wall: int) -> None:
         """Something happened."""
         self.began = wall if self.began is None else min(self.began, wall)

@@ -15,7 +15,7 @@ from blackbird.sessions.choice import choose
 from blackbird.sessions.follow import Follower
 from blackbird.sessions.links import sender_of
 from blackbird.sessions.rows import Row
-from blackbird.timeline.session import News, Session
+from blackbird.timeline.session import News, Session, Share
 from blackbird.timeline.timeline import Timeline
 from blackbird.trace import ids
 from blackbird.trace.errors import TraceError
@@ -40,19 +40,22 @@ class Scope(NamedTuple):
     #: Files of other sessions, taken in earlier, that some of these go on from: a client copies what it goes on from.
     relatives: dict[bytes, Source]
     problems: list[TraceError]
+    #: What of those files is this session's, if a client went on with one in several.
+    share: Share = Share()
 
 
 def scopes(trace: Trace) -> list[Scope]:
     """All sessions of a trace, newest first."""
     found, taken = survey.survey(trace), sources.find(trace).current()
-    return [_scope(found, row, taken) for row in found.rows.rows()]
+    known = found.rows.rows()
+    return [_scope(found, known, row, taken) for row in known]
 
 
 def scope(trace: Trace, name: str | None) -> Scope:
     """The session that an id names: its own, a run's or a client's, whole or by its start; else the newest."""
     found = survey.survey(trace)
-    row = choose(found.rows.rows(), name)
-    return _scope(found, row, sources.find(trace).current())
+    known = found.rows.rows()
+    return _scope(found, known, choose(known, name), sources.find(trace).current())
 
 
 def load(trace: Trace, name: str | None = None, *, live: bytes | None = None) -> Timeline:
@@ -62,7 +65,8 @@ def load(trace: Trace, name: str | None = None, *, live: bytes | None = None) ->
 
 def read(trace: Trace, wanted: Scope, *, live: bytes | None = None) -> Timeline:
     """The timeline of what a scope has."""
-    session = Session(wanted.name, _redactor(), live=live, told=_told(trace, wanted.relatives))
+    told = _told(trace, wanted.relatives)
+    session = Session(wanted.name, _redactor(), live=live, told=told, share=wanted.share)
     news: News = []
     problems: list[BlackboxError] = list(wanted.problems)
     for segment in trace.segments():
@@ -80,8 +84,7 @@ def read(trace: Trace, wanted: Scope, *, live: bytes | None = None) -> Timeline:
             except ReadError as error:
                 problems.append(error)
     news += session.rest()
-    told = dict.fromkeys(problem.message for problem in problems)
-    return session.timeline(news, told)
+    return session.timeline(news, dict.fromkeys(problem.message for problem in problems))
 
 
 class Following:
@@ -168,7 +171,7 @@ class _Step(NamedTuple):
     records: list[Record]
 
 
-def _scope(found: survey.Survey, row: Row, taken: Iterable[Source]) -> Scope:
+def _scope(found: survey.Survey, known: list[Row], row: Row, taken: Iterable[Source]) -> Scope:
     names = frozenset(rows.names_of(row))
     taken = list(taken)
     mine = {source.key: source for source in taken if (source.native_session or source.id) in names}
@@ -180,7 +183,21 @@ def _scope(found: survey.Survey, row: Row, taken: Iterable[Source]) -> Scope:
             break
         if source.is_kept and (source.format, source.first_at) in begun:
             relatives[source.key] = source
-    return Scope(view.name_of(row), row, frozenset(found.rows.requests(row)), mine, relatives, found.problems)
+    requests = frozenset(found.rows.requests(row))
+    return Scope(view.name_of(row), row, requests, mine, relatives, found.problems, _share(row, known, mine))
+
+
+def _share(row: Row, known: Iterable[Row], mine: dict[bytes, Source]) -> Share:
+    """From when to when the files are this session's, if others have one of them, too: until the next began to run."""
+    began, names = row.first_run, {source.native_session for source in mine.values()}
+    if began is None or not names:
+        return Share()
+    others = [other.first_run for other in known if other is not row and not names.isdisjoint(rows.names_of(other))]
+    starts = [start for start in others if start is not None]
+    return Share(
+        since=began if any(start < began for start in starts) else None,
+        until=min((start for start in starts if start > began), default=None),
+    )
 
 
 def _take(session: Session, wanted: Scope, step: _Step) -> News:

@@ -1,6 +1,7 @@
 """One session, record by record in the order of the trace: from exchanges and imported lines to its timeline."""
 
 from collections.abc import Callable, Container, Iterable, Iterator
+from typing import NamedTuple
 
 import msgspec
 
@@ -27,12 +28,27 @@ _ENDS = frozenset({Kind.RESPONSE_END, Kind.ERROR})
 News = list[Item | Amend]
 
 
+class Share(NamedTuple):
+    """The part of a log that is one session's, if a client went on with it in another: nanoseconds since 1970."""
+
+    since: int | None = None
+    until: int | None = None
+
+    def has_yet(self, at: int | None) -> bool:
+        """Whether what happened then is no later session's."""
+        return self.until is None or at is None or at < self.until
+
+    def inherits(self, at: int | None) -> bool:
+        """Whether what happened then was an earlier session's."""
+        return self.since is not None and at is not None and at < self.since
+
+
 class Session:
     """What the records of a session come to. Holds the exchanges that are under way, and no text of those that ended.
 
     `redact` takes secrets out of texts that were put together: rules for bytes do not see what a stream cut in two.
     `live` is the instance of the recorder that runs, if one does; `told` has the client's ids of lines that another
-    session told already, and that were only copied into this one's log.
+    session told already, and that were only copied into this one's log. `share` is the part of the logs that is its own.
     """
 
     def __init__(
@@ -42,11 +58,13 @@ class Session:
         *,
         live: bytes | None = None,
         told: Container[str] = (),
+        share: Share = Share(),
         pricer: Pricer | None = None,
     ) -> None:
         self.facts = Facts(name)
         self._live = live
         self._told = told
+        self._share = share
         self._weaver = Weaver(prices=pricer if pricer is not None else Pricer())
         self._redact = redact
         self._open: dict[bytes, list[Part]] = {}
@@ -139,8 +157,11 @@ class Session:
         news: News = []
         for entry in entries:
             self.facts.know(entry.about, entry.session)
+            if not self._share.has_yet(entry.at):
+                continue
             woven = self._weaver.entry(entry)
-            news += [_inherited(thing) for thing in woven] if entry.key in self._told else woven
+            is_inherited = entry.key in self._told or self._share.inherits(entry.at)
+            news += [_inherited(thing) for thing in woven] if is_inherited else woven
         return self._noted(news)
 
     def _noted(self, news: News) -> News:

@@ -49,15 +49,16 @@ class View:
 
     @property
     def items(self) -> list[Item]:
-        """All that happened, but for what a later attempt took the place of."""
-        return [item for timeline in self.timelines for item in timeline.items if not item.is_superseded]
+        """All that happened, but for what a later attempt took the place of, and what an earlier session had."""
+        items = (item for timeline in self.timelines for item in timeline.items)
+        return [item for item in items if not item.is_superseded and not item.is_inherited]
 
     def generations(self) -> Iterator[tuple[str, Generation]]:
         """What the model was asked, by what for, attempts that failed included."""
         for timeline in self.timelines:
             fruitful = {item.generation for item in timeline.items}
             for item in timeline.items:
-                if isinstance(item, Generation):
+                if isinstance(item, Generation) and not item.is_inherited:
                     is_idle = item.outcome is Outcome.COMPLETE and item.id not in fruitful
                     usual = WARM_UP if is_idle and item.purpose is Purpose.TURN else item.purpose.value
                     yield GIVEN_UP if item.is_superseded else usual, item

@@ -209,7 +209,7 @@ class Exchanges:
 
     def _logged(self, node: Node, reply: Reply, found: list[Element]) -> str | None:
         """The generation that an agent's log told of before, if it is this one."""
-        known = self._loom.responses.get(reply.response_id or "")
+        known = self._heard(reply.response_id)
         if known is not None:
             return known.generation if not known.sources & WIRE else None
         for element in found:
@@ -308,9 +308,14 @@ class Exchanges:
             system_digest=ask.system_digest if ask is not None else None,
         )
 
+    def _heard(self, response_id: str | None) -> Response | None:
+        """An answer by its id, unless it broke off: one that comes whole then is another attempt."""
+        known = self._loom.responses.get(response_id or "")
+        return None if known is None or known.generation in self._loom.failed else known
+
     def _fresh_usage(self, reply: Reply) -> Usage | None:
         """The usage of an answer that no other exchange brought already."""
-        known = self._loom.responses.get(reply.response_id or "")
+        known = self._heard(reply.response_id)
         is_counted = known is not None and bool(known.sources & WIRE) and known.spent is not None
         return None if is_counted else reply.usage
 
@@ -318,7 +323,7 @@ class Exchanges:
         return self._prices.cost(model, usage, at) if self._prices is not None and usage is not None else None
 
     def _note(self, generation: Generation, strand: Strand, node: Node) -> None:
-        known = self._loom.responses.get(generation.response_id or "")
+        known = self._heard(generation.response_id)
         if known is not None and known.sources & WIRE:
             return
         response = known or self._loom.generations.get(generation.id) or Response(generation.id, strand, node)

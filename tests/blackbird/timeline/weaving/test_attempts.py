@@ -56,6 +56,17 @@ def test_what_came_of_a_failed_attempt_is_superseded_too(outcome: Outcome) -> No
     ]
 
 
+def test_a_retry_may_have_the_id_of_the_answer_that_was_cut() -> None:
+    talk = Talk()
+    part, whole = Usage(input=10, output=1), Usage(input=10, output=5)
+    talk.ask([ASKED], failing(Outcome.CUT, "On", response_id="r1", usage=part))
+    talk.ask([ASKED], saying("One.", response_id="r1", usage=whole))
+    talk.log(ASKED)
+    talk.log(agent("One."), reply=Reply(response_id="own-1", usage=whole))
+    found = [(item.usage, item.is_joined) for item in talk.items if isinstance(item, Generation)]
+    assert found == [(part, False), (whole, True)]
+
+
 def test_a_failure_that_the_user_answers_stays_what_it_is() -> None:
     talk = Talk()
     talk.ask([ASKED], failing())
