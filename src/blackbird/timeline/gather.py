@@ -15,7 +15,7 @@ from blackbird.sessions.choice import choose
 from blackbird.sessions.follow import Follower
 from blackbird.sessions.links import sender_of
 from blackbird.sessions.rows import Row
-from blackbird.timeline.session import News, Session, Share
+from blackbird.timeline.session import WHOLE, News, Session, Share
 from blackbird.timeline.timeline import Timeline
 from blackbird.trace import ids
 from blackbird.trace.errors import TraceError
@@ -41,7 +41,7 @@ class Scope(NamedTuple):
     relatives: dict[bytes, Source]
     problems: list[TraceError]
     #: What of those files is this session's, if a client went on with one in several.
-    share: Share = Share()
+    share: Share = WHOLE
 
 
 def scopes(trace: Trace) -> list[Scope]:
@@ -188,10 +188,10 @@ def _scope(found: survey.Survey, known: list[Row], row: Row, taken: Iterable[Sou
 
 
 def _share(row: Row, known: Iterable[Row], mine: dict[bytes, Source]) -> Share:
-    """From when to when the files are this session's, if others have one of them, too: until the next began to run."""
+    """From when to when the files are this session's, if another has one of them, too: until that began to run."""
     began, names = row.first_run, {source.native_session for source in mine.values()}
     if began is None or not names:
-        return Share()
+        return WHOLE
     others = [other.first_run for other in known if other is not row and not names.isdisjoint(rows.names_of(other))]
     starts = [start for start in others if start is not None]
     return Share(

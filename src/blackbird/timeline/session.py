@@ -43,12 +43,16 @@ class Share(NamedTuple):
         return self.since is not None and at is not None and at < self.since
 
 
+WHOLE = Share()
+
+
 class Session:
     """What the records of a session come to. Holds the exchanges that are under way, and no text of those that ended.
 
     `redact` takes secrets out of texts that were put together: rules for bytes do not see what a stream cut in two.
     `live` is the instance of the recorder that runs, if one does; `told` has the client's ids of lines that another
-    session told already, and that were only copied into this one's log. `share` is the part of the logs that is its own.
+    session told already, and that were only copied into this one's log. `share` is the part of the logs that is its
+    own.
     """
 
     def __init__(
@@ -58,7 +62,7 @@ class Session:
         *,
         live: bytes | None = None,
         told: Container[str] = (),
-        share: Share = Share(),
+        share: Share = WHOLE,
         pricer: Pricer | None = None,
     ) -> None:
         self.facts = Facts(name)

@@ -26,8 +26,10 @@ from blackbird.errors import NotFound
 from blackbird.timeline import evidence, gather
 from blackbird.timeline.timeline import Timeline
 from blackbird.trace.folder import Trace
-from tests.blackbird.flights import BEGIN, Flight, Socket, repair
+from blackbird.trace.records import Kind
+from tests.blackbird.flights import BEGIN, SECOND, Flight, Socket, repair
 from tests.blackbird.logbook import Logbook
+from tests.blackbird.trace.encoder import MONOTONIC
 
 WAYS = [
     ("messages", "stream"),
@@ -246,3 +248,59 @@ def test_a_secret_that_the_stream_cut_in_two_is_taken_out_of_the_text(tmp_path: 
     timeline = gather.load(Trace(book.save(tmp_path / "trace")), "s1")
     assert told(timeline)[-1] == ("message", "It is [redacted:github_token], keep it.")
     assert SECRET not in msgspec.json.encode(timeline).decode()
+
+
+def said(second: int, role: str, words: str, **message: object) -> dict[str, object]:
+    """A line of an agent's log."""
+    line = {"type": role, "sessionId": "c1", "uuid": f"u{second}", "timestamp": f"2026-11-16T00:00:{second:02}Z"}
+    return line | {"message": {"role": role, "content": [{"type": "text", "text": words}], **message}}
+
+
+def test_a_log_that_two_runs_wrote_is_told_and_counted_once(tmp_path: Path) -> None:
+    book = Logbook()
+    client = (("user-agent", "claude-cli/2.1.197"), ("x-claude-code-session-id", "c1"))
+    counted = {"input_tokens": 10, "output_tokens": 5}
+    first = Flight("messages", session="s1", run="run_1", headers=client)
+    first.trace.at += 10 * SECOND
+    book.tracer.add(
+        Kind.HARNESS_EVENT,
+        payload={"event": "run.start", "session": "s1", "run": "run_1", "data": {}},
+        monotonic=MONOTONIC + 9 * SECOND,
+    )
+    book.exchange(first.turn("Mend it.", says="Mended.", usage=counted))
+    book.tracer.add(
+        Kind.HARNESS_EVENT,
+        payload={"event": "run.start", "session": "s2", "run": "run_2", "data": {}},
+        monotonic=MONOTONIC + 30 * SECOND,
+    )
+    second = first.fork(session="s2", run="run_2")
+    second.trace.at += 30 * SECOND
+    book.exchange(second.turn("Again?", says="Once more.", usage=counted))
+    book.log(
+        "claude-code",
+        "/home/a/.claude/projects/x/c1.jsonl",
+        "c1",
+        [
+            said(10, "user", "Mend it."),
+            said(11, "assistant", "Mended.", id="m1", usage=counted),
+            said(41, "user", "Again?"),
+            said(42, "assistant", "Once more.", id="m2", usage=counted),
+        ],
+    )
+    trace = Trace(book.save(tmp_path / "trace"))
+    one, other = (gather.load(trace, name) for name in ("s1", "s2"))
+    new = [
+        [
+            item.text
+            for item in timeline.items
+            if isinstance(item, Message) and not item.is_inherited and item.is_joined
+        ]
+        for timeline in (one, other)
+    ]
+    assert new == [["Mend it.", "Mended."], ["Again?", "Once more."]]
+    assert [words for _, words in told(one)] == ["Mend it.", "Mended."]
+    assert [words for _, words in told(other)] == ["Mend it.", "Mended.", "Again?", "Once more."]
+    counts = [
+        [item.usage is not None for item in each.items if isinstance(item, Generation)] for each in (one, other)
+    ]
+    assert counts == [[True], [False, True]]
