@@ -26,6 +26,8 @@ class Log(msgspec.Struct):
     first_at: int | None = None
     last_at: int | None = None
     title: str | None = None
+    #: When an import last spoke of it: all that is known of one that was cut off.
+    taken_at: int | None = None
     #: The folder that the agent worked in, or the SHA-256 of its path.
     folder: str | None = None
 
@@ -58,13 +60,15 @@ class Logs:
     def __init__(self) -> None:
         self._known: dict[str, Log] = {}
 
-    def take(self, fields: dict[str, Any]) -> bool:
-        """Hear a statement; whether it is about an import."""
+    def take(self, fields: dict[str, Any], wall: int | None = None) -> bool:
+        """Hear a statement and when it was made; whether it is about an import."""
         if fields.get("event") not in (OPEN, END):
             return False
         source = payloads.text(payloads.inner(fields, "data"), "source")
         if source is not None:
-            self._known.setdefault(source, Log(source)).state(fields)
+            log = self._known.setdefault(source, Log(source))
+            log.state(fields)
+            log.taken_at = wall if wall is not None else log.taken_at
         return True
 
     def by_session(self) -> dict[str, list[Log]]:

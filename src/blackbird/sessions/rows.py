@@ -129,7 +129,8 @@ class Row:
     def take_in(self, log: Log) -> None:
         """An agent's own log belongs to it."""
         self.logs.append(log)
-        for wall in (log.first_at, log.last_at):
+        is_dated = log.first_at is not None or log.last_at is not None
+        for wall in (log.first_at, log.last_at) if is_dated else (log.taken_at,):
             if wall is not None:
                 self.touch(wall)
         self.natives.update(dict.fromkeys(name for name in (log.session, log.thread) if name is not None))
@@ -232,7 +233,7 @@ class Rows:
             return
         fields = read_object(record) or {}
         session, run = payloads.text(fields, "session"), payloads.text(fields, "run")
-        if fields.get("event") in _KEEPING or self._logs.take(fields):
+        if fields.get("event") in _KEEPING or self._logs.take(fields, wall):
             return
         if session is not None and run is not None:
             self._sessions.setdefault(run, session)

@@ -304,3 +304,11 @@ def test_a_log_that_two_runs_wrote_is_told_and_counted_once(tmp_path: Path) -> N
         [item.usage is not None for item in each.items if isinstance(item, Generation)] for each in (one, other)
     ]
     assert counts == [[True], [False, True]]
+
+
+def test_a_log_whose_import_was_cut_off_is_there_as_far_as_it_came(tmp_path: Path) -> None:
+    book = Logbook()
+    words = {"type": "user", "uuid": "u1", "message": {"role": "user", "content": "Mend it."}, "sessionId": "n1"}
+    book.log("claude-code", "/x/n1.jsonl", "n1", [words])
+    del book.tracer.current.records[-1]
+    assert told(gather.load(Trace(book.save(tmp_path / "trace")), "n1")) == [("message", "Mend it.")]
