@@ -1,5 +1,6 @@
 """`blackbird tail --requests` and `sessions`: requests as they pass, and what they belong to."""
 
+import re
 import sys
 import time
 from collections import deque
@@ -19,6 +20,7 @@ from blackbird.exchange.clock import to_rfc3339
 from blackbird.exchange.view import describe as describe_request
 from blackbird.home import Home
 from blackbird.sessions import lines, rows, view
+from blackbird.sessions.choice import NOTHING_YET
 from blackbird.sessions.follow import Follower
 from blackbird.sessions.lines import Cell
 from blackbird.sessions.live import Ended, Event, Live
@@ -31,6 +33,8 @@ from blackbox.terminal import output
 _POLL_SECONDS = 0.1
 #: A request that takes longer is told when it begins, too.
 _PATIENCE_NS = 1_000_000_000
+#: A log may come from another system than this.
+_SEPARATORS = re.compile(r"[/\\]")
 
 
 def tail_requests(home: Home, selection: Selection, count: int, *, follow: bool, as_json: bool) -> None:
@@ -94,7 +98,7 @@ class _Tail:
         if not shown and not self._as_json:
             exists = Trace(self._home.trace).exists()
             told = "No request that has ended is such a one. `blackbird sessions` lists what there is."
-            self._console.print(told if exists else reading.NOTHING_YET)
+            self._console.print(told if exists else NOTHING_YET)
 
     def explain_waiting(self) -> None:
         """That it waits, and what for; a program that reads this is told nothing."""
@@ -154,8 +158,8 @@ def sessions(
     """List the sessions that were recorded, newest first: whose, for what, and how much passed.
 
     A session is known by a run that was registered, or else by the client's own id; ids that nobody registered are
-    marked so. What says nothing of whose it is has the row `unattributed`, and is never filed under a guess. Times
-    are UTC.
+    marked so. What says nothing of whose it is has the row `unattributed`, and is never filed under a guess. Of an
+    imported session nothing passed here: `messages` says how many its logs have. Times are UTC.
 
     Examples:
 
@@ -175,13 +179,15 @@ def sessions(
     console = output.stdout()
     if not known:
         none_since = f"Nothing was recorded since {since}. `blackbird sessions` lists all."
-        console.print(none_since if since is not None and Trace(home.trace).exists() else reading.NOTHING_YET)
+        console.print(none_since if since is not None and Trace(home.trace).exists() else NOTHING_YET)
         return
     _show_rows(console, known[:limit])
     console.print()
     if len(known) > limit:
         console.print(f"{len(known) - limit} older ones: --limit {len(known)}", style="bright_black")
-    console.print("blackbird session show ID tells more of one.", style="bright_black")
+    console.print(
+        "blackbird show ID tells what was said and done, blackbird session show ID more of one.", style="bright_black"
+    )
 
 
 class _Column(NamedTuple):
@@ -191,6 +197,8 @@ class _Column(NamedTuple):
     is_number: bool = False
     #: What a terminal shows of a longer cell; the start of an id is as good as all of it.
     most: int = 40
+    #: Left out if no session has it.
+    is_extra: bool = False
 
 
 _GOAL = _Column("goal", 4, most=20)
@@ -203,8 +211,10 @@ _COLUMNS = (
     _Column("tasks", 7, is_number=True),
     _Column("runs", 6, is_number=True),
     _Column("requests", 0, is_number=True),
+    _Column("messages", 1, is_number=True, is_extra=True),
     _Column("bytes", 3, is_number=True),
     _Column("errors", 1, is_number=True),
+    _Column("folder", 4, most=16, is_extra=True),
     _GOAL,
 )
 
@@ -213,19 +223,19 @@ def _show_rows(console: Console, found: Sequence[Row]) -> None:
     table = [_row_cells(row, is_short=console.is_terminal) for row in found]
     widths = {column: max(len(cells[at]) for cells in table) for at, column in enumerate(_COLUMNS)}
     widths = {column: max(len(column.name), width) for column, width in widths.items()}
-    shown = list(_COLUMNS)
+    is_used = {column: any(cells[at] != "-" for cells in table) for at, column in enumerate(_COLUMNS)}
+    shown = [column for column in _COLUMNS if is_used[column] or not column.is_extra]
     if console.is_terminal:
-        shown, widths = _fit(widths, console.width)
+        shown, widths = _fit(shown, widths, console.width)
     console.print(_row_line([column.name for column in _COLUMNS], shown, widths), style="bright_black")
     for row, cells in zip(found, table, strict=True):
         style = "yellow" if row.filing == rows.UNATTRIBUTED else ""
         console.print(_row_line(cells, shown, widths), style=style)
 
 
-def _fit(widths: dict[_Column, int], room: int) -> tuple[list[_Column], dict[_Column, int]]:
+def _fit(shown: list[_Column], widths: dict[_Column, int], room: int) -> tuple[list[_Column], dict[_Column, int]]:
     """The columns that a terminal has room for, and their widths there; what is left over goes to the last."""
     least = {column: min(width, column.most) for column, width in widths.items()}
-    shown = list(_COLUMNS)
     while sum(least[column] + 2 for column in shown) - 2 > room:
         worst = max(shown, key=lambda column: column.rank)
         if not worst.rank:
@@ -252,20 +262,29 @@ def _row_line(cells: Sequence[str], shown: Sequence[_Column], widths: dict[_Colu
 def _row_cells(row: Row, *, is_short: bool) -> list[str]:
     tally = row.tally
     known_by = "run" if row.filing.attribution == rows.REGISTERED else view.MARKS.get(row.filing.attribution, "-")
+    counts = [str(len(row.tasks)), str(len(row.runs)), str(tally.calls)]
+    size = round_size(tally.request_bytes + tally.response_bytes)
+    if row.filing.attribution == rows.IMPORTED:
+        # None of these was recorded, which is not the same as that there was none.
+        counts, size = ["-"] * len(counts), "-"
     cells = [
         view.name_of(row),
         known_by,
         _minute(row.began, is_short=is_short),
         _minute(row.last, is_short=is_short),
         ", ".join(row.agents) or "-",
-        str(len(row.tasks)),
-        str(len(row.runs)),
-        str(tally.calls),
-        round_size(tally.request_bytes + tally.response_bytes),
+        *counts,
+        str(view.messages_of(row) or "-"),
+        size,
         str(tally.failures or "-"),
+        _last_part(view.folder_of(row)),
         (row.goal or row.title or "").partition("\n")[0],
     ]
     return [output.printable(cell) for cell in cells]
+
+
+def _last_part(folder: str | None) -> str:
+    return _SEPARATORS.split((folder or "").rstrip("/\\"))[-1] or "-"
 
 
 def _minute(wall: int | None, *, is_short: bool) -> str:

@@ -16,6 +16,7 @@ from blackbird.exchange.exchange import Body, Exchange, Message, State
 from blackbird.home import Home
 from blackbird.launch.ids import check_id
 from blackbird.recorder import control
+from blackbird.sessions.choice import NOTHING_YET
 from blackbird.trace import ids
 from blackbird.trace.errors import TraceError
 from blackbird.trace.folder import Trace
@@ -24,9 +25,6 @@ from blackbox.errors import UsageError
 from blackbox.syntax import values
 from blackbox.terminal import output
 
-NOTHING_YET = (
-    "Nothing is recorded yet. `blackbird run -- AGENT` runs an agent, recorded; `blackbird up` the recorder alone."
-)
 _COLUMNS = (
     "time",
     "id",

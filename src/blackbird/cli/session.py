@@ -1,6 +1,5 @@
 """`blackbird session show`: one session with its tasks, runs, threads and what passed."""
 
-import difflib
 from collections.abc import Iterator, Sequence
 from typing import Annotated
 
@@ -8,24 +7,21 @@ import typer
 from rich.console import Console
 
 from blackbird import home as homes
-from blackbird.cli import reading
 from blackbird.config.units import round_duration, round_size
-from blackbird.errors import NotFound
 from blackbird.exchange import payloads
 from blackbird.exchange.clock import to_rfc3339
 from blackbird.sessions import rows, view
+from blackbird.sessions.choice import choose
 from blackbird.sessions.detail import Detail, Run
 from blackbird.sessions.rows import Row
 from blackbird.sessions.survey import examine, survey
 from blackbird.sessions.tally import Tally
 from blackbird.sessions.threads import Thread
 from blackbird.trace.folder import Trace
-from blackbox.errors import UsageError
 from blackbox.terminal import output
 
-_HINTS = 5
 _SHORT_SHA = 12
-_LEAST_PREFIX = 4
+_MOST_FILES = 3
 
 app = typer.Typer(rich_markup_mode=None)
 
@@ -71,42 +67,12 @@ def show(
     found = survey(trace)
     for problem in found.problems:
         output.tell_error(problem, as_json=as_json)
-    row = _choose(found.rows.rows(), identifier)
+    row = choose(found.rows.rows(), identifier)
     detail = examine(trace, found, row)
     if as_json:
         output.write_json(view.describe_detail(detail))
     else:
         _show(output.stdout(), detail)
-
-
-def _choose(known: Sequence[Row], text: str | None) -> Row:
-    if not known:
-        raise NotFound("there is no session yet", reading.NOTHING_YET)
-    if text is None:
-        # What somebody is named for comes first.
-        return next((row for row in known if row.filing != rows.UNATTRIBUTED), known[0])
-    found = rows.find(known, text)
-    if len(found) == 1:
-        return found[0]
-    if found:
-        names = ", ".join(dict.fromkeys(view.name_of(row) for row in found[:_HINTS]))
-        raise UsageError(
-            f"{output.printable(text)} stands for {len(found)} sessions: {output.printable(names)}",
-            "give more of its characters",
-        )
-    raise NotFound(f"there is no session {output.printable(text)}", _hint(known, text))
-
-
-def _hint(known: Sequence[Row], text: str) -> str:
-    """Ids that are near; without such, the newest sessions."""
-    names = list(dict.fromkeys(name for row in known for name in rows.names_of(row)))
-    near = difflib.get_close_matches(text, names, _HINTS)
-    for length in range(len(text) - 1, _LEAST_PREFIX - 1, -1):
-        near = near or [name for name in names if name.startswith(text[:length])][:_HINTS]
-    if near:
-        return output.printable(f"near it: {', '.join(near)}")
-    newest = ", ".join(view.name_of(row) for row in known[:_HINTS])
-    return output.printable(f"the newest are {newest}; blackbird sessions lists all")
 
 
 def _show(console: Console, detail: Detail) -> None:
@@ -145,9 +111,15 @@ def _facts(detail: Detail) -> list[tuple[str, str | None]]:
         ("agents", ", ".join(row.agents)),
         ("tasks", ", ".join(detail.tasks)),
         ("time", f"{_second(row.began)} to {_second(row.last)}"),
+        ("folder", None if detail.runs else view.folder_of(row)),
         ("imported", _imported(row)),
+        ("files", _files(row)),
     ]
-    return [*pairs, *_tally_facts(detail.tally)]
+    return [*pairs, *(_tally_facts(detail.tally) if _is_recorded(row) else ())]
+
+
+def _is_recorded(row: Row) -> bool:
+    return row.filing.attribution != rows.IMPORTED
 
 
 def _imported(row: Row) -> str | None:
@@ -155,8 +127,16 @@ def _imported(row: Row) -> str | None:
     if not row.logs:
         return None
     lines, outside = sum(log.lines for log in row.logs), sum(not log.is_kept for log in row.logs)
-    told = f"{len(row.logs)} log{'s' if len(row.logs) != 1 else ''}, {lines} lines"
+    counts = ((view.messages_of(row), "message"), (lines, "line"), (len(row.logs), "file"))
+    told = ", ".join(f"{count} {name}{'s' if count != 1 else ''}" for count, name in counts)
     return told + (f"; {outside} left outside of the trace" if outside else "")
+
+
+def _files(row: Row) -> str:
+    """Where the logs were; of many, the first."""
+    paths = [log.path for log in row.logs if log.path is not None]
+    more = len(paths) - _MOST_FILES
+    return ", ".join(paths[:_MOST_FILES]) + (f" and {more} more" if more > 0 else "")
 
 
 def _run_facts(run: Run) -> list[tuple[str, str | None]]:
@@ -219,13 +199,17 @@ def _thread_lines(threads: Sequence[Thread], indent: str, *, with_runs: bool) ->
 def _next_steps(detail: Detail) -> list[str]:
     filing = detail.row.filing
     name = "" if filing.session is None or filing.attribution == rows.CLIENT else f" --session {filing.session}"
-    replay = [(f"blackbird show {filing.session}", "what was said and done")] if filing.session is not None else []
-    steps = [
-        (f"blackbird requests{name}", "each request"),
-        *replay,
-        (f"blackbird tail{name}", "what agents say and do, as it happens"),
-        ("blackbird sessions", "all sessions"),
-    ]
+    steps = []
+    if filing.session is not None:
+        steps += [
+            (f"blackbird show {filing.session}", "what was said and done"),
+            (f"blackbird export {filing.session}", "the same as a flight log"),
+        ]
+    if detail.tally.calls:
+        steps.append((f"blackbird requests{name}", "each request"))
+    if _is_recorded(detail.row):
+        steps.append((f"blackbird tail{name}", "what agents say and do, as it happens"))
+    steps.append(("blackbird sessions", "all sessions"))
     width = max(len(command) for command, _ in steps)
     return [f"{command:<{width}}  {what}" for command, what in steps]
 

@@ -88,6 +88,9 @@ def _show_next(console: Console, seen: Seen) -> None:
         _show_line(console, f". {shlex.quote(str(activate))}", "once, since blackbird is not on your PATH")
     last = seen.requests[-1].request_id if seen.requests else "ID"
     for words, what in (
+        ("show", "the session as a replay: what was said, called and answered"),
+        ("export", "the session as a flight log, a file in this folder"),
+        ("tail", "agents as they work; Ctrl-C ends it"),
         ("requests", "every request, one line each"),
         (f"show {last}", "one of them, whole"),
         ("trace verify", "check every byte of the trace"),

@@ -95,7 +95,7 @@ class FlightLog:
         usage, cost = _used(timeline)
         meta: MetaFields = _when(ended)
         if usage is not None:
-            meta |= {"tokens_in": usage.input, "tokens_out": usage.output, "tokens_cached": usage.cache_read}
+            meta |= {"tokens_in": usage.prompt, "tokens_out": usage.output, "tokens_cached": usage.cache_read}
         self._log.close(
             summary=_summary(timeline), tokens=None if usage is None else usage.total, cost=cost, meta=meta
         )

@@ -13,7 +13,7 @@ from blackbox.write.scalars import Argument
 NO_COMMIT = "0000000"
 _COMMIT = re.compile(r"[0-9A-Fa-f]{6,40}")
 _LONGEST_COMMIT = 40
-_PLACEHOLDER = f"repo_sha {NO_COMMIT} is a placeholder: the session is not known to have run in a repository"
+_PLACEHOLDER = f"repo_sha {NO_COMMIT} is a placeholder: the commit is not known"
 
 
 def header_of(timeline: Timeline, *, form: str, is_whole: bool = True) -> HeaderFields:
@@ -65,7 +65,7 @@ def _totals(spent: Spent) -> dict[str, int]:
         return {}
     usage = spent.usage
     return {
-        "tokens_total_in": usage.input,
+        "tokens_total_in": usage.prompt,
         "tokens_total_out": usage.output,
         "tokens_cached": usage.cache_read,
         "tokens_cache_create": usage.cache_write,

@@ -29,20 +29,34 @@ from blackbox.write import scalars
 #: How much of a text is shown of each kind unless all of it is wanted.
 _LINES = {"user": 20, "agent": 12, "thinking": 12, "result": 6, "error": 20, "change": 12}
 _BRIEF = 160
+_SUPERSEDED = " (superseded)"
 #: Of what a tool was given, what tells most.
 _TELLING = (
     *("command", "cmd", "file_path", "path", "filePath", "absolute_path", "pattern", "query", "url", "description"),
     *("prompt", "message", "skill", "name", "id"),
 )
 _QUIET_MARKS = frozenset({"snapshot", "queue", "note", "other"})
-_FOLDED = {Origin.CLIENT: "from the client", Origin.PACK: "context pack", Origin.SYSTEM: "system"}
+_FOLDED = {
+    Origin.CLIENT: "the client's own words",
+    Origin.PACK: "context from Blackbird",
+    Origin.SYSTEM: "system prompt",
+}
+#: Marks in plain words. An error, a model, a mode and a title are called so.
+_MARKS = {
+    "compact": "conversation compacted by the client",
+    "snapshot": "snapshot of files",
+    "queue": "queue of messages:",
+    "interrupt": "interrupted",
+    "note": "entry of the client's own log:",
+    "other": "request of another kind:",
+}
 
 
 class Row(msgspec.Struct, frozen=True):
     """A row: what kind it is, seconds since the session began, how deep among sub-agents, its words and lines below.
 
     Kinds: `user`, `agent`, `thinking`, `call`, `result`, `error`, `change`, `failure`, `note`. `left_out` counts the
-    lines that are not shown.
+    lines that are not shown. What is inherited was there before the session began, and has no time in it.
     """
 
     kind: str
@@ -51,6 +65,7 @@ class Row(msgspec.Struct, frozen=True):
     text: str
     body: tuple[str, ...] = ()
     left_out: int = 0
+    is_inherited: bool = False
 
 
 class Wish(msgspec.Struct, frozen=True):
@@ -70,7 +85,7 @@ class _Replay:
     def __init__(self, timeline: Timeline, wish: Wish) -> None:
         self._timeline = timeline
         self._wish = wish
-        self._began = first_of(timeline)
+        self._began = first_of(_own(timeline))
         self._threads = {thread.id: thread for thread in timeline.threads}
         self._calls = {item.call_id: item for item in timeline.items if isinstance(item, Call)}
         self._results = {item.call_id: item for item in timeline.items if isinstance(item, Result)}
@@ -89,7 +104,7 @@ class _Replay:
             case Message():
                 yield from self._message(item)
             case Call():
-                yield self._row(item, "call", f"→ {called(item)}")
+                yield self._call(item)
                 change = changes.change_of(item.call)
                 if change is not None and not self._is_patched(item):
                     yield self._change(item, change)
@@ -118,7 +133,7 @@ class _Replay:
         digests = {
             (item.system_digest, item.tools_digest) for item in asked if item.system_digest or item.tools_digest
         }
-        words = [f"system {thousands(size)}"] if size else []
+        words = [f"{_FOLDED[Origin.SYSTEM]}, {thousands(size)} characters"] if size else []
         words += [f"{tools} tools" if tools != 1 else "1 tool"] if tools else []
         words += ["unchanged" if len(digests) == 1 else f"{len(digests)} versions"] if digests else []
         yield Row("note", 0.0 if self._began is not None else None, 0, ", ".join(words))
@@ -132,7 +147,8 @@ class _Replay:
             return
         if item.origin in _FOLDED:
             text = spoken(item)
-            label = f"{_FOLDED[item.origin]} {thousands(len(text))}"
+            unit = "character" if len(text) == 1 else "characters"
+            label = f"{_FOLDED[item.origin]}, {thousands(len(text))} {unit}"
             yield self._row(item, "note", label, text if self._wish.full else "")
             return
         if item.origin is Origin.SUMMARY:
@@ -152,8 +168,18 @@ class _Replay:
     def _spoken(self, item: Message, kind: str, text: str) -> Row:
         whole = self._wish.full or (kind == "agent" and item.id == self._final)
         label = {"user": "user", "agent": "agent", "thinking": "thinks"}[kind]
-        label += " (superseded)" if item.is_superseded else ""
+        label += _SUPERSEDED if item.is_superseded else ""
         return self._row(item, kind, label, text, limit=None if whole else kind)
+
+    def _call(self, item: Call) -> Row:
+        if not self._wish.full:
+            return self._row(item, "call", f"→ {called(item)}")
+        telling = telling_of(item)
+        name = f"→ {item.call.name or '?'}"
+        state = _SUPERSEDED if item.is_superseded else ""
+        if "\n" in telling.strip("\n"):
+            return self._row(item, "call", name + state, telling)
+        return self._row(item, "call", f"{name} {telling.strip()}".rstrip() + state)
 
     def _result(self, item: Result) -> Iterator[Row]:
         made = self._calls.get(item.call_id)
@@ -203,9 +229,10 @@ class _Replay:
         if item.kind in _QUIET_MARKS and not self._wish.full:
             return
         data = ", ".join(f"{key} {scalars.text_of(value)}" for key, value in item.data.items())
-        words = [item.kind, item.text] if item.text else [item.kind, data]
+        label, told = _MARKS.get(item.kind, item.kind), item.text or data
+        text = f"{label} {'' if told.lower() == label else told}".rstrip(": ")
         kind = "failure" if item.kind in ("error", "interrupt") else "note"
-        yield self._row(item, kind, " ".join(word for word in words if word)[:_BRIEF])
+        yield self._row(item, kind, text if self._wish.full else _cut(" ".join(text.split())))
 
     def _row(self, item: Item, kind: str, text: str, body: str = "", *, limit: str | None = "kind") -> Row:
         lines = body.rstrip("\n").split("\n") if body.strip("\n") else []
@@ -214,8 +241,10 @@ class _Replay:
         if shown + 1 == len(lines):
             # A line that says that one is left out is no shorter than that one.
             shown = len(lines)
-        since = None if item.at is None or self._began is None else max(0.0, (item.at - self._began) / 1e9)
-        return Row(kind, since, self._depth(item.thread), text, tuple(lines[:shown]), len(lines) - shown)
+        has_time = item.at is not None and self._began is not None and not item.is_inherited
+        since = max(0.0, ((item.at or 0) - (self._began or 0)) / 1e9) if has_time else None
+        depth, left_out = self._depth(item.thread), len(lines) - shown
+        return Row(kind, since, depth, text, tuple(lines[:shown]), left_out, item.is_inherited)
 
     def _depth(self, name: str) -> int:
         depth, seen = 0, {name}
@@ -245,15 +274,22 @@ def _final(items: Sequence[Item]) -> str | None:
 
 
 def called(item: Call) -> str:
-    """A call in one line: its tool, and what of its arguments tells most."""
+    """A call in one line: its tool, and what of its arguments tells most, cut if it is long."""
+    brief = _cut(" ".join(telling_of(item).split()))
+    return f"{item.call.name or '?'} {brief}".rstrip() + (_SUPERSEDED if item.is_superseded else "")
+
+
+def telling_of(item: Call) -> str:
+    """What of the arguments of a call tells most, all of it."""
     given: Mapping[str, Any] = item.call.arguments or {}
     telling = next((given[key] for key in _TELLING if isinstance(given.get(key), str) and given[key]), None)
     if telling is None:
         telling = next((scalars.text_of(value) for value in given.values() if value not in (None, "")), item.call.raw)
-    brief = " ".join(telling.split())
-    brief = brief if len(brief) <= _BRIEF else brief[: _BRIEF - 1] + "…"
-    state = " (superseded)" if item.is_superseded else ""
-    return f"{item.call.name or '?'} {brief}".rstrip() + state
+    return telling
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _BRIEF else text[: _BRIEF - 1] + "…"
 
 
 def taken(nanoseconds: int) -> str:
@@ -282,8 +318,8 @@ def thousands(count: int) -> str:
 def head(timeline: Timeline) -> list[tuple[str, str]]:
     """What is to be known first: who, with which model, when, where, how long, what it used, how it ended."""
     about, spent = timeline.about, timeline.spent
-    first = first_of(timeline)
-    last = last_of(timeline)
+    own = _own(timeline)
+    first, last = first_of(own), last_of(own)
     long = None if first is None or last is None else taken(last - first)
     found = [
         ("title", about.title or about.goal),
@@ -294,8 +330,27 @@ def head(timeline: Timeline) -> list[tuple[str, str]]:
         ("tokens", _tokens(timeline)),
         ("cost", cost_words(spent.usd, spent.unknown) if spent.generations else None),
         ("outcome", _outcome(timeline)),
+        ("before", _before(timeline)),
     ]
     return [(name, text) for name, text in found if text]
+
+
+def _own(timeline: Timeline) -> Timeline:
+    """The session without what was there before it began, if there is anything else."""
+    items = tuple(item for item in timeline.items if not item.is_inherited)
+    return msgspec.structs.replace(timeline, items=items) if items else timeline
+
+
+def _before(timeline: Timeline) -> str | None:
+    """How much was said before the session began: in one that it goes on from, or before it was recorded."""
+    said = sum(
+        isinstance(item, Message) and item.is_inherited and item.origin in (Origin.USER, Origin.AGENT)
+        for item in timeline.items
+    )
+    if not said and not any(item.is_inherited for item in timeline.items):
+        return None
+    told = f"{said} message{'s' if said != 1 else ''}" if said else "entries"
+    return f"{told} from an earlier session or before recording began, not counted here"
 
 
 def cost_words(usd: Any, unknown: Sequence[str]) -> str:

@@ -1,6 +1,9 @@
 """What the lines of a log say of it at a glance: whose session it is, when it was, and the user's first words."""
 
+import bisect
+import itertools
 import re
+from collections.abc import Iterable, Iterator
 from pathlib import PurePath
 from typing import Any
 
@@ -16,7 +19,15 @@ _LONGEST_WORDS = 2000
 _WRAPPERS = ("<", "# AGENTS.md", "Caveat: The messages below", "[Request interrupted")
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _SPECSTORY_SESSION = re.compile(r"<!-- .+? Session (\S+)(?: \((.*?)\))? -->")
-_SPECSTORY_TURN = re.compile(r"^_\*\*(?:User|Agent|Assistant)[^\n]*\*\*_[ \t]*$", re.MULTILINE)
+_SPECSTORY_TURN = re.compile(
+    r"^_\*\*(User|Agent|Assistant)( - sidechain)?(?: \(([^()\n]*)\))?\*\*_[ \t]*$", re.MULTILINE
+)
+_SPECSTORY_TIME = re.compile(r"(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d(?::\d\d(?:\.\d+)?)?) ?(Z|[+-]\d\d:?\d\d)?$")
+_FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})([^\n]*)$", re.MULTILINE)
+#: A command of the user, as Claude Code writes it down, and how it begins what it answered to one by itself.
+_COMMAND = re.compile(r"<command-name>(.*?)</command-name>", re.DOTALL)
+_ARGUMENTS = re.compile(r"<command-args>(.*?)</command-args>", re.DOTALL)
+_ANSWERED = "<local-command-stdout>"
 _HEADING = re.compile(r"^# (.+)$", re.MULTILINE)
 _HEADER_ID = re.compile(r"(?:id|session): *(\S+)")
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)")
@@ -164,16 +175,69 @@ def _take_codex(facts: Facts, line: _Line) -> None:
 
 
 def _take_markdown(facts: Facts, text: str) -> None:
-    found = _SPECSTORY_SESSION.search(text)
-    if found is not None:
-        facts.session = found[1]
-    facts.messages += len(_SPECSTORY_TURN.findall(text))
-    for time in (_TIME.search(text), *_TIME.finditer(text[-4096:])):
-        facts.date(time[0] if time is not None else None)
-    turn = _SPECSTORY_TURN.search(text)
-    words = text[turn.end() :].strip().partition("\n")[0] if turn is not None else ""
-    heading = _HEADING.search(text)
-    facts.entitle(words or (heading[1] if heading is not None else ""))
+    """A document of SpecStory: only its header and the lines above turns tell times; all else may be quoted."""
+    turns = _turns(text)
+    head = text[: turns[0].start()] if turns else text
+    header = _SPECSTORY_SESSION.search(head)
+    begun = None
+    if header is not None:
+        facts.session = header[1]
+        facts.date(_moment(header[2] or ""))
+        begun = facts.first_at
+    for turn in turns:
+        moment = _moment((turn[3] or "").strip())
+        at = instant(moment)
+        if begun is None or at is None or at >= begun:
+            facts.messages += 1
+            facts.date(moment)
+    heading = _HEADING.search(head)
+    is_title = heading is not None and _moment(heading[1].strip()) is None
+    facts.entitle(_first_words(_said(text, turns)) or (heading[1] if heading is not None and is_title else ""))
+
+
+def _turns(text: str) -> list[re.Match[str]]:
+    """The lines above the turns; those in fenced code are quoted."""
+    edges: list[int] = []
+    opened: re.Match[str] | None = None
+    for fence in _FENCE.finditer(text):
+        is_like = opened is not None and fence[1].startswith(opened[1])
+        # One that begins anew before the last was closed: that one was never closed, and fences nothing.
+        if opened is None or (is_like and fence[2].strip()):
+            opened = fence
+        elif is_like:
+            edges += [opened.start(), fence.end()]
+            opened = None
+    return [turn for turn in _SPECSTORY_TURN.finditer(text) if bisect.bisect(edges, turn.start()) % 2 == 0]
+
+
+def _said(text: str, turns: list[re.Match[str]]) -> Iterator[str]:
+    """What the user said, turn by turn."""
+    ends = [*(turn.start() for turn in turns), len(text)][1:]
+    for turn, end in zip(turns, ends, strict=True):
+        if turn[1] == "User" and not turn[2]:
+            yield text[turn.end() : end].strip().removesuffix("---").strip()
+
+
+def _first_words(said: Iterable[str]) -> str:
+    """The first words or command of a user; one that the client answered by itself only if there is no other."""
+    spare = ""
+    for words, following in itertools.pairwise(itertools.chain(said, [""])):
+        command = _COMMAND.search(words) if words.startswith("<command-") else None
+        if command is not None:
+            given = _ARGUMENTS.search(words)
+            title = f"{command[1]} {given[1] if given is not None else ''}".strip()
+            if not following.startswith(_ANSWERED):
+                return title
+            spare = spare or title
+        elif words and not words.startswith(_WRAPPERS):
+            return words.partition("\n")[0]
+    return spare
+
+
+def _moment(text: str) -> str | None:
+    """The time that a text ends with; one without a zone is in UTC."""
+    when = _SPECSTORY_TIME.search(text)
+    return f"{when[1]}T{when[2]}{when[3] or 'Z'}" if when is not None else None
 
 
 def _take_log(facts: Facts, text: str) -> None:

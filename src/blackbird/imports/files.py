@@ -111,6 +111,11 @@ def sidecar(path: Path) -> Line | None:
     return Line(0, 0, msgspec.json.encode(about).decode())
 
 
+def is_sidecar(path: Path) -> bool:
+    """Whether a file is what is kept beside a log, by its name."""
+    return path.name.endswith(_SIDECAR)
+
+
 def _rows(path: Path) -> Iterator[Line]:
     """The rows of one session of a database, which stand in no order that bytes have."""
     database, _, session = path.name.rpartition("#")

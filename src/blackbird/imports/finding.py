@@ -69,6 +69,8 @@ class Search:
         self._known = {taken.source.path: taken for taken in ledger.all()}
         self.unreadable: list[str] = []
         self.unknown: list[Path] = []
+        #: What was named and has no log, and why.
+        self.barren: dict[Path, str] = {}
 
     def on_machine(
         self, environ: Mapping[str, str], user_home: Path, project: Path, clients: Iterable[str] = ()
@@ -84,18 +86,28 @@ class Search:
     def at(self, paths: Iterable[Path]) -> Iterator[Candidate]:
         """The logs that paths name, and those in folders."""
         for path in paths:
+            problems = len(self.unreadable)
             try:
-                yield from self._look(places.named(path, _PATTERNS, self.unreadable))
+                found = list(places.named(path, _PATTERNS, self.unreadable))
             except FileNotFoundError as error:
                 message = f"{path}: {error.strerror}"
                 raise ReadError(message, "name a log, or a folder that has some") from error
+            has_logs = False
+            for candidate in self._look(found):
+                has_logs = True
+                yield candidate
+            if not has_logs and problems == len(self.unreadable) and not any(self._is_old(file) for file in found):
+                self.barren[_whole(path)] = _why_barren(path, found)
+
+    def _is_old(self, file: File) -> bool:
+        return self._since is not None and file.mtime_ns < self._since
 
     def _look(self, found: Iterable[File]) -> Iterator[Candidate]:
         # The oldest first: of a session that was forked, the log that was copied comes before the copy.
         for file in sorted(found, key=lambda file: (file.mtime_ns, file.path)):
-            if not file.size or (self._since is not None and file.mtime_ns < self._since):
+            if not file.size or self._is_old(file) or files.is_sidecar(file.path):
                 continue
-            whole = file._replace(path=Path(os.path.abspath(file.path)))  # noqa: PTH100 - links stay what they are
+            whole = file._replace(path=_whole(file.path))
             try:
                 candidate = self._examine(whole)
             except OSError as error:
@@ -132,6 +144,22 @@ def glance(about: Format, path: Path, head: bytes) -> Facts:
     return found
 
 
+def glance_on(candidate: Candidate) -> Facts:
+    """What a log says that is not read as a whole: as at a glance, but when it ends, too. Raises `ReadError`."""
+    about, file = candidate.format, candidate.file
+    found = msgspec.structs.replace(candidate.facts)
+    if file.size <= LOOK or files.MEMBER in file.path.name:
+        return found
+    if about.is_document:
+        found = glances.of_path(about.name, file.path)
+        text = "".join(piece.text for piece in files.pieces(file.path, is_document=True))
+        glances.take(found, about.name, text)
+        return found
+    for piece in files.pieces(file.path, start=file.size - LOOK):
+        glances.take(found, about.name, piece.text)
+    return found
+
+
 def facts_of(known: Taken) -> Facts:
     """What was found out about a source when it was taken in."""
     source = known.source
@@ -150,6 +178,18 @@ def beside_of(path: Path) -> str | None:
     """The digest of what a client keeps beside a log."""
     beside = files.sidecar(path)
     return digest(beside.text.encode()) if beside is not None else None
+
+
+def _whole(path: Path) -> Path:
+    return Path(os.path.abspath(path))  # noqa: PTH100 - links stay what they are
+
+
+def _why_barren(path: Path, found: list[File]) -> str:
+    if path.is_dir():
+        return "no log is in this folder" if not found else "what is in this folder is no log that is known here"
+    if not found:
+        return "this is neither a file nor a folder"
+    return "this is no log that is known here" if found[0].size else "the file is empty"
 
 
 def _format_of(known: Taken) -> Format:

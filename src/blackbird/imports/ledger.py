@@ -2,8 +2,10 @@
 
 import contextlib
 import fcntl
+import functools
 import hashlib
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import msgspec
@@ -20,9 +22,12 @@ from blackbird.trace.records import Flag, Kind, Record
 from blackbird.trace.segment import Segment
 from blackbox.disk import create_file, make_folder, replace_file, write_error
 from blackbox.errors import WriteError
+from blackbox.redaction.config import load_redactor
 
 SCHEMA = "imports/1"
 DIGEST_BYTES = 16
+_PROFILE = "wire"
+_SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
 class Taken(msgspec.Struct, kw_only=True):
@@ -80,6 +85,10 @@ class Ledger:
 
     def put(self, taken: Taken) -> None:
         """Know a file, or know it better."""
+        folder = safe_folder(taken.source.folder)
+        if folder != taken.source.folder:
+            taken = msgspec.structs.replace(taken, source=msgspec.structs.replace(taken.source, folder=folder))
+            self.is_new = True
         place = (taken.source.format, taken.source.path)
         known = self._taken.get(place)
         if known is None or known.source.generation <= taken.source.generation:
@@ -182,6 +191,25 @@ class _Tail:
 def digest(data: bytes) -> str:
     """What a line is known by."""
     return hashlib.blake2b(data, digest_size=DIGEST_BYTES).hexdigest()
+
+
+@functools.cache
+def redactor() -> Callable[[str], str]:
+    """The rules for traffic, as the recorder has them: what is noted outside of the trace holds no secret either."""
+    found = load_redactor().for_profile(_PROFILE)
+    return lambda text: found.redact(text).text
+
+
+@functools.lru_cache(maxsize=4096)
+def safe_folder(folder: str | None) -> str | None:
+    """A folder that may be noted: one whose path has a secret is the SHA-256 of the path without it.
+
+    That is how a run's own folder stands in the trace, so that both are still found to be the same.
+    """
+    if folder is None or _SHA256.fullmatch(folder):
+        return folder
+    redacted = redactor()(folder)
+    return folder if redacted == folder else hashlib.sha256(redacted.encode(errors="surrogateescape")).hexdigest()
 
 
 @contextlib.contextmanager

@@ -1,6 +1,5 @@
 """Takes logs in: reads what is new, sends it a batch at a time, and knows after each how far it came."""
 
-import functools
 import hashlib
 import re
 from collections import Counter
@@ -15,15 +14,13 @@ from blackbird.imports import facts as glances
 from blackbird.imports import files
 from blackbird.imports.facts import Facts
 from blackbird.imports.files import Piece
-from blackbird.imports.finding import Candidate, State, beside_of, facts_of
-from blackbird.imports.ledger import DIGEST_BYTES, Ledger, Taken, digest
+from blackbird.imports.finding import Candidate, State, beside_of, facts_of, glance_on
+from blackbird.imports.ledger import DIGEST_BYTES, Ledger, Taken, digest, redactor, safe_folder
 from blackbird.imports.sources import END, OPEN, PREFIX, Source, source_id
 from blackbird.recorder.feed import Feed
-from blackbox.redaction.config import load_redactor
 
 #: What is sent at once, in bytes of the file: as JSON, it stays below 1 MiB. A longer piece goes alone.
 _BATCH = 768 << 10
-_PROFILE = "wire"
 _ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
 
@@ -104,13 +101,13 @@ class Taker:
 
     def point_at(self, candidate: Candidate, taken: Taken) -> Outcome:
         """Leave the log where it is, and say that it is there."""
-        found = candidate.facts
+        found = glance_on(candidate)
         source = msgspec.structs.replace(
             taken.source,
             is_kept=False,
             first_at=found.first_at,
             last_at=found.last_at or candidate.file.mtime_ns,
-            folder=found.folder,
+            folder=safe_folder(found.folder),
         )
         times = {"first_at": _time(source.first_at), "last_at": _time(source.last_at)}
         self.state(OPEN, source, {**_about(source), "kept": False, **times, "folder": source.folder})
@@ -239,16 +236,9 @@ class Passage:
             messages=found.messages,
             first_at=found.first_at,
             last_at=found.last_at or self._candidate.file.mtime_ns,
-            title=glances.shorten(_redactor()(found.title)) if found.title is not None else None,
-            folder=found.folder,
+            title=glances.shorten(redactor()(found.title)) if found.title is not None else None,
+            folder=safe_folder(found.folder),
         )
-
-
-@functools.cache
-def _redactor() -> Callable[[str], str]:
-    """The rules for traffic, as the recorder has them: what is noted outside of the trace holds no secret either."""
-    redactor = load_redactor().for_profile(_PROFILE)
-    return lambda text: redactor.redact(text).text
 
 
 def _is_cut(piece: Piece) -> bool:

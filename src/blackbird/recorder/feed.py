@@ -79,13 +79,18 @@ class Feed:
         render.write(self._config, self._home)
         self._said = self._stack.enter_context(tempfile.TemporaryFile())  # noqa: SIM115 - the stack closes it
         # A session of its own: Ctrl-C is for whoever asks, who then ends it in order.
-        process = subprocess.Popen(  # noqa: S603 - our own program by its full path
-            [program.find(), "import", "--config", self._home.recorder_json],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._said,
-            start_new_session=True,
-        )
+        recorder = program.find()
+        try:
+            process = subprocess.Popen(  # noqa: S603 - our own program by its full path
+                [recorder, "import", "--config", self._home.recorder_json],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._said,
+                start_new_session=True,
+            )
+        except OSError as error:
+            message = f"{recorder}: the recorder cannot be started: {error.strerror or error}"
+            raise RecorderFailed(message, "install blackbird again, for this system and this user") from error
         assert process.stdin is not None  # noqa: S101 - pipes were asked for
         assert process.stdout is not None  # noqa: S101
         self._stack.callback(process.stdout.close)

@@ -1,5 +1,6 @@
 """Sessions as objects for programs, and in short words for people."""
 
+import re
 from collections import Counter
 from typing import Any
 
@@ -18,6 +19,8 @@ SESSION_SCHEMA = "session/1"
 
 #: What to say of a session that no run was registered for.
 MARKS = {CLAIMED: "unregistered", CLIENT: "client's own", IMPORTED: "imported"}
+#: What a path has and a digest has not.
+_FOLDER_MARK = re.compile(r"[/\\]")
 _SHORT_RUN = 6
 _SHORT_SESSION = 12
 
@@ -42,8 +45,9 @@ def describe_row(row: Row) -> dict[str, Any]:
         "imported": {
             "logs": len(row.logs),
             "lines": sum(log.lines for log in row.logs),
-            "messages": sum(log.messages for log in row.logs),
+            "messages": messages_of(row),
         },
+        "folder": folder_of(row),
     }
 
 
@@ -138,6 +142,17 @@ def _describe_tally(tally: Tally) -> dict[str, Any]:
 def name_of(row: Row) -> str:
     """A session as a list calls it; what nobody can be named for is called so."""
     return row.filing.session or (UNATTRIBUTED_NAME if row.filing.attribution == NONE else "-")
+
+
+def folder_of(row: Row) -> str | None:
+    """The folder that its agent worked in. Some clients write no more than a digest of it, which is none."""
+    known = (*(outing.folder for outing in row.outings.values()), *(log.folder for log in row.logs))
+    return next((folder for folder in known if folder is not None and _FOLDER_MARK.search(folder)), None)
+
+
+def messages_of(row: Row) -> int:
+    """How many messages its imported logs have."""
+    return sum(log.messages for log in row.logs)
 
 
 def counted(counts: Counter[Any]) -> str:

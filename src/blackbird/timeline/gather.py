@@ -84,6 +84,10 @@ def read(trace: Trace, wanted: Scope, *, live: bytes | None = None) -> Timeline:
             except ReadError as error:
                 problems.append(error)
     news += session.rest()
+    gone = next((problem for problem in problems if isinstance(problem, ReadError)), None)
+    if not news and gone is not None:
+        # A session of which nothing is left must not look like one in which nothing happened.
+        raise ReadError(f"{gone.message}; the log was not kept in the trace", "bring the file back to where it was")
     return session.timeline(news, dict.fromkeys(problem.message for problem in problems))
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from blackbird.sessions.choice import NOTHING_YET
 from blackbox.check.findings import Severity
 from blackbox.check.validator import validate_bytes
 from tests.blackbird.cli.command import Place, place
@@ -57,7 +58,13 @@ def test_export_to_standard_output_and_as_json(here: Place, tmp_path: Path) -> N
 @pytest.mark.usefixtures("session")
 @pytest.mark.parametrize(
     "arguments",
-    [("--format", "rlog", "-o", "-"), ("--format", "rlog", "--follow"), ("-o", "-", "--json"), ("-o", "there.bbox")],
+    [
+        ("--format", "rlog", "-o", "-"),
+        ("--format", "rlog", "--follow"),
+        ("-o", "a.rlog", "--follow"),
+        ("-o", "-", "--json"),
+        ("-o", "there.bbox"),
+    ],
 )
 def test_export_refuses_what_makes_no_sense(here: Place, tmp_path: Path, arguments: tuple[str, ...]) -> None:
     (tmp_path / "there.bbox").write_text("mine")
@@ -75,6 +82,84 @@ def test_export_follows_until_ctrl_c(here: Place, tmp_path: Path, monkeypatch: p
     data = (tmp_path / "live.bbox").read_bytes()
     assert serious(data) == []
     assert data.decode().splitlines()[-2].startswith("@end ")
+
+
+@pytest.fixture
+def imported(here: Place) -> str:
+    """The name of a session that was not recorded, but imported; it goes on from another."""
+    book = Logbook()
+    book.log("claude-code", "/x/n0.jsonl", "n0", [said("Old words.", "n0", 10)], first_at=BEGAN)
+    lines = [said("Old words.", "n1", 10), said("Mend it.", "n1", 20)]
+    book.log("claude-code", "/x/n1.jsonl", "n1", lines, first_at=BEGAN)
+    book.save(here.home.trace)
+    return "n1"
+
+
+BEGAN = "2026-11-16T12:00:10Z"
+
+
+def said(text: str, session: str, second: int) -> dict[str, object]:
+    return {
+        "type": "user",
+        "uuid": f"u{second}",
+        "sessionId": session,
+        "timestamp": f"2026-11-16T12:00:{second}Z",
+        "message": {"role": "user", "content": text},
+    }
+
+
+@pytest.mark.parametrize("target", ["live.bbox", "-"])
+def test_an_imported_session_has_nothing_to_follow(
+    here: Place, imported: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, target: str
+) -> None:
+    def wait(_seconds: float) -> None:
+        pytest.fail("waits for more")
+
+    monkeypatch.setattr(time, "sleep", wait)
+    done = here.run("export", imported, "--follow", "-o", target)
+    assert done.code == 0
+    data = done.out if target == "-" else (tmp_path / target).read_text()
+    assert data == here.run("export", imported, "-o", "-").out
+    assert "\nu: Mend it." in data
+
+
+def test_what_an_imported_session_goes_on_from_is_marked(here: Place, imported: str) -> None:
+    lines = here.run("show", imported).out.splitlines()
+    told = "  before   1 message from an earlier session or before recording began, not counted here"
+    assert lines.count(told) == 1
+    assert "before     user Old words." in lines
+    assert "+ 0.00s    user Mend it." in lines
+
+
+@pytest.mark.usefixtures("session")
+def test_the_name_of_a_file_says_what_is_written(here: Place, tmp_path: Path) -> None:
+    assert here.run("export", "s1", "-o", "y.rlog", "--json").json["format"] == "rlog"
+    assert (tmp_path / "y.rlog").read_text().startswith("---\nformat: rlog/1\n")
+    assert here.run("export", "s1", "-o", "y.txt", "--json").json["format"] == "bbox"
+
+
+@pytest.mark.parametrize(
+    "arguments", [("sessions",), ("tail", "--no-follow"), ("show",), ("export",), ("audit",), ("session", "show")]
+)
+def test_an_empty_home_is_told_alike(here: Place, arguments: tuple[str, ...]) -> None:
+    done = here.run(*arguments)
+    assert NOTHING_YET in done.out + done.err
+    assert "`blackbird import`" in NOTHING_YET
+
+
+@pytest.mark.usefixtures("session")
+def test_tail_says_why_there_is_nothing(here: Place) -> None:
+    done = here.run("tail", "--no-follow", "--session", "nobody")
+    assert done.out == "No such session is recorded. `blackbird sessions` lists what there is.\n"
+
+
+def test_tail_of_an_empty_home_says_so_and_waits(here: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stop(_seconds: float) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(time, "sleep", stop)
+    done = here.run("tail")
+    assert (done.code, done.out, done.err.splitlines()[0]) == (0, "", NOTHING_YET)
 
 
 def test_no_such_session(here: Place, session: str) -> None:
@@ -109,7 +194,10 @@ def test_show_as_json_is_an_object_an_item(here: Place) -> None:
 def test_show_of_a_request_stays_what_it_was(here: Place) -> None:
     first = json.loads(here.run("requests", "--json").out.splitlines()[0])["request_id"]
     assert here.run("show", first, "--headers").out.startswith(first)
-    assert here.run("show", "s1", "--raw").code == 1
+    refused = here.run("show", "s1", "--raw")
+    assert (refused.code, refused.out) == (2, "")
+    assert "are for a request, and s1 is a session" in refused.err
+    assert "there is no request nobody" in here.run("show", "nobody", "--raw").err
     assert here.run("show", "--raw").code == 2
 
 

@@ -204,7 +204,10 @@ def test_sessions_are_a_table(here: Place) -> None:
         "1",
         "mend",
     ]
-    assert (blank, hint) == ("", "blackbird session show ID tells more of one.")
+    assert (blank, hint) == (
+        "",
+        "blackbird show ID tells what was said and done, blackbird session show ID more of one.",
+    )
 
 
 def test_sessions_as_json(here: Place) -> None:

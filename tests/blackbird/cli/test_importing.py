@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from blackbird.recorder import program
+from blackbird.recorder.feed import Feed
 from tests.blackbird.cli.command import Done, Place, place
 
 CLAUDE = '{"type":"user","sessionId":"%s","timestamp":"2026-11-16T12:00:00Z","message":{"content":"mend"}}\n'
@@ -113,6 +115,112 @@ def test_a_path_that_is_not_there(here: Place) -> None:
     done = here.run("import", "nowhere.jsonl", "--json")
     assert done.code == 3
     assert "nowhere.jsonl" in done.err
+
+
+@pytest.mark.parametrize("word", ["old", "claude-code"])
+def test_all_and_a_name_contradict_each_other(here: Place, tmp_path: Path, word: str) -> None:
+    log(tmp_path / "old")
+    done = here.run("import", "--all", word, "--json")
+    assert done.code == 2
+    assert done.error["message"] == f"--all and `{word}` cannot be used together"
+    assert not here.home.derived.exists()
+
+
+@pytest.mark.parametrize("more", [[], ["--dry-run"]])
+@pytest.mark.parametrize(
+    ("name", "content", "why"),
+    [
+        ("notes.txt", "# plain\n", "this is no log that is known here"),
+        ("s.meta.json", "{}", "this is no log that is known here"),
+        ("empty.jsonl", "", "the file is empty"),
+        ("folder", None, "no log is in this folder"),
+        ("folder/notes.md", "# plain\n", "what is in this folder is no log that is known here"),
+    ],
+)
+def test_what_is_named_and_has_no_log(
+    here: Place, tmp_path: Path, name: str, content: str | None, why: str, more: list[str]
+) -> None:
+    named = tmp_path / name.partition("/")[0]
+    if "folder" in name:
+        named.mkdir()
+    if content is not None:
+        (tmp_path / name).write_text(content)
+    done = here.run("import", named.name, *more)
+    assert (done.code, done.out) == (1, "")
+    assert f"{named}: {why}" in " ".join(done.err.split())
+    assert "known are logs of claude-code, codex" in " ".join(done.err.split())
+
+
+def test_an_old_folder_is_not_said_to_have_no_log(here: Place, tmp_path: Path) -> None:
+    os.utime(log(tmp_path / "old"), (1_600_000_000, 1_600_000_000))
+    assert here.run("import", "old", "--since", "30d").code == 0
+
+
+@pytest.mark.parametrize(("word", "near"), [("claude", "claude-code"), ("gemini", "gemini-cli"), ("Codex", "codex")])
+def test_a_name_that_is_nearly_one_of_a_client(here: Place, word: str, near: str) -> None:
+    done = here.run("import", word, "--json")
+    assert done.code == 2
+    known = "claude-code, codex, gemini-cli, qwen-code, opencode, specstory"
+    assert done.error["remedy"] == f"did you mean {near}? the clients are {known}"
+
+
+def test_a_path_with_such_a_name_is_a_path(here: Place, tmp_path: Path) -> None:
+    log(tmp_path / "claude")
+    assert here.run("import", "claude", "--dry-run", "--json").json["clients"][0]["files"] == 1
+
+
+def answered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Feed, "send", lambda _feed, _op: {"sequence": 0, "redactions": {}})
+
+
+def test_what_is_only_pointed_at_is_not_said_to_be_taken_in(
+    here: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answered(monkeypatch)
+    log(tmp_path / "old")
+    assert "Noted 1 log where it is; nothing was copied" in here.run("import", "old", "--no-keep").out
+    log(tmp_path / "more", "s2")
+    log(tmp_path / "more", "s3")
+    assert "Noted 2 logs where they are; nothing was copied" in here.run("import", "more", "--no-keep").out
+
+
+@pytest.mark.parametrize("words", [[], ["--dry-run"], ["user", "--dry-run"]])
+def test_nothing_is_advised_if_all_is_taken(
+    here: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str]
+) -> None:
+    answered(monkeypatch)
+    log(tmp_path / "user/.claude/projects/p")
+    assert here.run("import", "--all").code == 0
+    done = here.run("import", *words)
+    assert done.code == 0
+    assert lines(done)[-1] == "Nothing is new"
+    assert "takes them in" not in done.out
+
+
+def test_what_has_no_log_does_not_hold_up_the_others(
+    here: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answered(monkeypatch)
+    log(tmp_path / "old")
+    (tmp_path / "notes.txt").write_text("plain\n")
+    done = here.run("import", "notes.txt", "old", "--json")
+    assert done.code == 1
+    assert (done.json["imported"]["lines"], done.json["unknown"]) == (1, [str(tmp_path / "notes.txt")])
+
+
+def test_a_recorder_that_cannot_be_started_is_named(
+    here: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log(tmp_path / "old")
+    recorder = tmp_path / "recorder"
+    recorder.write_text("#!/nowhere/sh\n")
+    recorder.chmod(0o700)
+    monkeypatch.setattr(program, "find", lambda: recorder)
+    done = here.run("import", "old", "--json")
+    assert done.code == 3
+    error = done.error
+    assert error["message"] == f"{recorder}: the recorder cannot be started: No such file or directory"
+    assert error["remedy"] == "install blackbird again, for this system and this user"
 
 
 def test_help_has_examples(here: Place) -> None:

@@ -66,8 +66,9 @@ threads
   └─ Claude Code 2.1.197  cc-1  1 request  gannet-3 × 1
      └─ Claude Code 2.1.197  a7  sub-agent  2 requests  gannet-3 × 2
 
-  blackbird requests --session harbour  each request
   blackbird show harbour                what was said and done
+  blackbird export harbour              the same as a flight log
+  blackbird requests --session harbour  each request
   blackbird tail --session harbour      what agents say and do, as it happens
   blackbird sessions                    all sessions
 """
@@ -93,6 +94,42 @@ def test_what_nobody_can_be_named_for(here: Place) -> None:
     assert done.out.splitlines()[0] == "unattributed"
     assert "└─ ?  no ids of its own  1 request  gannet-3 × 1" in done.out
     assert "  blackbird requests  each request" in done.out.splitlines()
+
+
+IMPORTED = """\
+cc-9 (imported)
+  title     mend the crane
+  agents    Claude Code
+  time      2026-11-16 12:00:00 to 2026-11-16 12:30:00
+  folder    /srv/harbour
+  imported  34 messages, 120 lines, 1 file
+  files     /x/cc-9.jsonl
+
+  blackbird show cc-9    what was said and done
+  blackbird export cc-9  the same as a flight log
+  blackbird sessions     all sessions
+"""
+
+
+def test_an_imported_session_tells_what_its_log_says(here: Place) -> None:
+    tracer = Tracer()
+    log = {"source": "src_1", "client": "Claude Code", "native_session": "cc-9", "path": "/x/cc-9.jsonl"}
+    end = {"lines": 120, "messages": 34, "title": "mend the crane", "folder": "/srv/harbour"}
+    times = {"first_at": "2026-11-16T12:00:00Z", "last_at": "2026-11-16T12:30:00Z"}
+    for event, data in (("import.open", log), ("import.end", {"source": "src_1"} | end | times)):
+        tracer.add(Kind.HARNESS_EVENT, payload={"event": event, "session": "cc-9", "data": data})
+    tracer.save(here.home.trace)
+    assert here.run("session", "show").out == IMPORTED
+    assert here.run("session", "show", "--json").json["folder"] == "/srv/harbour"
+    for number in range(2, 6):
+        part = log | {"source": f"src_{number}", "path": f"/x/{number}.jsonl"}
+        tracer.add(Kind.HARNESS_EVENT, payload={"event": "import.open", "session": "cc-9", "data": part})
+    tracer.save(here.home.trace)
+    said = here.run("session", "show").out.splitlines()
+    assert "  files     /x/cc-9.jsonl, /x/2.jsonl, /x/3.jsonl and 2 more" in said
+    head, row, *_ = here.run("sessions").out.splitlines()
+    assert head.split()[-6:] == ["requests", "messages", "bytes", "errors", "folder", "goal"]
+    assert row.split("Claude Code")[1].split() == ["-", "-", "-", "34", "-", "-", "harbour", "mend", "the", "crane"]
 
 
 def test_as_json(here: Place) -> None:

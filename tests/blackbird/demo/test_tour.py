@@ -61,9 +61,12 @@ def test_the_command_says_what_to_type_next(
     folder = Path(sysconfig.get_path("scripts"))
     here = f"BLACKBIRD_HOME={home.path} blackbird"
     shown = [line.strip() for line in said.partition("Look at it:")[2].splitlines() if line.startswith("    ")]
-    assert shown.pop(2).startswith(f"{here} show req_")
+    assert shown.pop(5).startswith(f"{here} show req_")
     assert shown == [
         f". {folder / 'activate'}",
+        f"{here} show",
+        f"{here} export",
+        f"{here} tail",
         f"{here} requests",
         f"{here} trace verify",
         "blackbird run -- claude",

@@ -148,7 +148,7 @@ def test_a_claude_code_log(tmp_path: Path) -> None:
         "cwd: /work/harbour",
         "branch: main",
         f"model: {MODEL}",
-        "tokens_total_in: 40",
+        "tokens_total_in: 17240",
         "tokens_total_out: 200",
         "tokens_cached: 16000",
         "tokens_cache_create: 1200",

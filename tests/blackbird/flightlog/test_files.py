@@ -17,7 +17,7 @@ from blackbox.vault.store import BlobStore
 from tests.blackbird.flightlog.sessions import MAIN, agent, at, call, generation, mark, result, timeline, user
 
 SECRET = "sk-ant-api03-" + "abcdefghij" * 4
-USED = "tokens_in=100 tokens_out=30 tokens_cached=400"
+USED = "tokens_in=520 tokens_out=30 tokens_cached=400"
 SUB = Thread(id="sub", parent="main", call_id="c1", kind="Explore")
 WITH_SUBAGENT = (
     call("c1", "Task", 1, given={"prompt": "find tests"}, generation="g1"),
@@ -63,7 +63,7 @@ def test_what_is_known_of_a_session_reaches_the_header() -> None:
         "client_version": "2.0.71",
         "slug": "mighty-tern",
         "cwd": "/srv/harbour",
-        "tokens_total_in": 100,
+        "tokens_total_in": 520,
         "tokens_total_out": 30,
         "tokens_cached": 400,
         "tokens_cache_create": 20,
@@ -76,7 +76,7 @@ def test_what_is_known_of_a_session_reaches_the_header() -> None:
 def test_without_a_commit_the_header_says_that_it_has_a_placeholder(sha: str | None) -> None:
     header = header_of(timeline(sha=sha), form="bbox")
     assert header["repo_sha"] == "0000000"
-    assert "placeholder" in header["notes"]
+    assert header["notes"] == "repo_sha 0000000 is a placeholder: the commit is not known"
 
 
 @pytest.mark.requirement("CONV-08")

@@ -69,11 +69,50 @@ def test_what_clients_add_is_folded() -> None:
     ]
     wrapper = user("w1", "y" * 20, origin=Origin.CLIENT)
     assert [row[3] for row in shown(system, *turns, wrapper)] == [
-        "system 12.2k, 2 tools, unchanged",
-        "from the client 20",
+        "system prompt, 12.2k characters, 2 tools, unchanged",
+        "the client's own words, 20 characters",
     ]
     other = generation("g3", tools=("a",), system_digest="D")
-    assert shown(system, *turns, other)[0][3] == "system 12.2k, 2 tools, 2 versions"
+    assert shown(system, *turns, other)[0][3] == "system prompt, 12.2k characters, 2 tools, 2 versions"
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "row"),
+    [
+        ("interrupt", "interrupted", "interrupted"),
+        ("interrupt", "by the user", "interrupted by the user"),
+        ("note", "skill_listing", "entry of the client's own log: skill_listing"),
+        ("compact", "", "conversation compacted by the client"),
+        ("queue", "", "queue of messages"),
+        ("mode", "plan", "mode plan"),
+    ],
+)
+def test_marks_are_plain_words(kind: str, text: str, row: str) -> None:
+    assert [found[3] for found in shown(mark("k", kind, text), full=True)] == [row]
+
+
+def test_the_line_of_a_call_is_cut_unless_all_is_wanted() -> None:
+    command = "make " + "x" * 300
+    assert shown(call("c1", "Bash", given={"command": command}))[0][3] == f"→ Bash make {'x' * 154}…"
+    assert shown(call("c1", "Bash", given={"command": command}), full=True)[0][3:5] == (f"→ Bash {command}", ())
+    several = call("c1", "Bash", given={"command": "cd a\nmake   b"}, is_superseded=True)
+    assert shown(several)[0][3:5] == ("→ Bash cd a make b (superseded)", ())
+    assert shown(several, full=True)[0][3:5] == ("→ Bash (superseded)", ("cd a", "make   b"))
+
+
+def test_what_was_there_before_is_marked_and_told_once() -> None:
+    made = timeline(
+        user("m1", "Old", -600, is_inherited=True),
+        agent("m2", "Yes", second=-590, is_inherited=True),
+        user("m3", "New", 1),
+        agent("m4", "Done", second=3),
+    )
+    rows = list(replay.rows(made, Wish()))
+    assert [(row.since, row.is_inherited) for row in rows] == [(None, True), (None, True), (1.0, False), (3.0, False)]
+    head = dict(replay.head(made))
+    assert head["before"] == "2 messages from an earlier session or before recording began, not counted here"
+    assert head["when"] == "2026-03-01 09:00:00 UTC  took 3.00s"
+    assert "before" not in dict(replay.head(timeline(user("m3", "New", 1))))
 
 
 def test_thoughts_are_shown_if_wanted() -> None:

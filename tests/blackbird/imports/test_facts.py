@@ -76,6 +76,66 @@ def test_markdown() -> None:
     assert learnt("specstory", text) == Facts(UUID, None, None, None, "mend the lamp", 2)
 
 
+def spoken(*turns: tuple[str, str], header: str = "2026-11-16 12:00:00Z") -> str:
+    head = f"# {header}\n\n<!-- Claude Code Session {UUID} ({header}) -->\n\n"
+    return head + "".join(f"_**{who}**_\n\n{words}\n\n---\n\n" for who, words in turns)
+
+
+def test_times_of_markdown_are_those_of_its_header_and_turns() -> None:
+    text = spoken(
+        ("User (2026-11-16 12:00:00Z)", "mend the lamp of 2019-01-01T00:00:00Z"),
+        ("Agent (some-model 2026-11-16T12:00:03.500Z)", "done at 2030-01-01T00:00:00Z"),
+        ("User (2026-11-16 13:00+0100)", "thanks"),
+    )
+    assert learnt("specstory", text) == Facts(
+        UUID, None, NOON, NOON + 3_500_000_000, "mend the lamp of 2019-01-01T00:00:00Z", 3
+    )
+
+
+@pytest.mark.parametrize(
+    "quoted",
+    [
+        "```\n_**User (2030-01-01 00:00:00Z)**_\n```",
+        "````md\n```\n_**User (2030-01-01 00:00:00Z)**_\n```\n````",
+        "earlier:\n\n_**User (2019-01-01 00:00:00Z)**_\n\nquoted",
+    ],
+)
+def test_quoted_turns_of_markdown_say_nothing(quoted: str) -> None:
+    found = learnt("specstory", spoken(("User (2026-11-16 12:00:00Z)", f"mend the lamp\n{quoted}")))
+    assert found == Facts(UUID, None, NOON, NOON, "mend the lamp", 1)
+
+
+def test_a_fence_that_is_never_closed_hides_no_turn() -> None:
+    text = spoken(
+        ("User (2026-11-16 12:00:00Z)", "mend\n```sh\nnever closed"),
+        ("Agent (m 2026-11-16 12:00:01Z)", "```py\nx\n```"),
+        ("User (2026-11-16 12:00:02Z)", "thanks"),
+    )
+    assert learnt("specstory", text) == Facts(UUID, None, NOON, NOON + 2_000_000_000, "mend", 3)
+
+
+COMMAND = (
+    "<command-message>{0}</command-message>\n<command-name>/{0}</command-name>\n<command-args>{1}</command-args>"
+)
+CAVEAT = "<local-command-caveat>Caveat: x</local-command-caveat>"
+
+
+@pytest.mark.parametrize(
+    ("said", "title"),
+    [
+        ([COMMAND.format("review", "151"), "## Context"], "/review 151"),
+        (["<command-name>/review</command-name>", "## Context"], "/review"),
+        ([CAVEAT, COMMAND.format("review", "7"), "<local-command-stderr>no</local-command-stderr>"], "/review 7"),
+        ([COMMAND.format("model", ""), "<local-command-stdout>ok</local-command-stdout>", "mend it"], "mend it"),
+        ([COMMAND.format("exit", ""), "<local-command-stdout>bye</local-command-stdout>", CAVEAT], "/exit"),
+        ([CAVEAT], None),
+    ],
+)
+def test_a_command_is_a_title_too(said: list[str], title: str | None) -> None:
+    turns = [("User (2026-11-16 12:00:00Z)", words) for words in said]
+    assert learnt("specstory", spoken(*turns)).title == title
+
+
 def test_a_flight_log() -> None:
     found = learnt("bbox", "id: sess_1", "u: mend the lamp", "a: done", "# t=2026-11-16T12:00:00Z")
     assert found == Facts("sess_1", None, NOON, NOON, "mend the lamp", 2)

@@ -27,6 +27,7 @@ from blackbird.timeline import evidence, gather
 from blackbird.timeline.timeline import Timeline
 from blackbird.trace.folder import Trace
 from blackbird.trace.records import Kind
+from blackbox.errors import ReadError
 from tests.blackbird.flights import BEGIN, SECOND, Flight, Socket, repair
 from tests.blackbird.logbook import Logbook
 from tests.blackbird.trace.encoder import MONOTONIC
@@ -312,3 +313,25 @@ def test_a_log_whose_import_was_cut_off_is_there_as_far_as_it_came(tmp_path: Pat
     book.log("claude-code", "/x/n1.jsonl", "n1", [words])
     del book.tracer.current.records[-1]
     assert told(gather.load(Trace(book.save(tmp_path / "trace")), "n1")) == [("message", "Mend it.")]
+
+
+def test_a_log_that_was_left_outside_is_read_where_it_is_and_missed_when_it_is_gone(tmp_path: Path) -> None:
+    path = tmp_path / "n1.jsonl"
+    words = {
+        "type": "user",
+        "uuid": "u1",
+        "message": {"role": "user", "content": f"It is {SECRET}."},
+        "sessionId": "n1",
+    }
+    path.write_text(json.dumps(words) + "\n")
+    book = Logbook()
+    book.log("claude-code", str(path), "n1", [words], is_kept=False)
+    trace = Trace(book.save(tmp_path / "trace"))
+    assert SECRET.encode() not in book.tracer.current.wal
+    timeline = gather.load(trace, "n1")
+    assert told(timeline) == [("message", "It is [redacted:github_token].")]
+    pointer = timeline.items[0].evidence[0]
+    assert (pointer.segment, pointer.sequence, pointer.file, pointer.offset) == (None, None, str(path), 0)
+    path.unlink()
+    with pytest.raises(ReadError, match="the log was not kept in the trace"):
+        gather.load(trace, "n1")

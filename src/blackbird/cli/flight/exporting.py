@@ -46,9 +46,12 @@ def command(
         str | None,
         typer.Option("--output", "-o", metavar="FILE", help="A file, a folder, or - for standard output (bbox)."),
     ] = None,
-    form: Annotated[
-        Format, typer.Option("--format", help="One .bbox, or .rlog with .jsonl companions.")
-    ] = Format.BBOX,
+    wanted: Annotated[
+        Format | None,
+        typer.Option(
+            "--format", help="One .bbox, or .rlog with .jsonl companions; else as FILE ends, and bbox without."
+        ),
+    ] = None,
     follow: Annotated[
         bool, typer.Option("--follow", help="Write as it goes, until the run ends or Ctrl-C (bbox).")
     ] = False,
@@ -63,7 +66,7 @@ def command(
 
     With --follow the .bbox of a running agent grows as it works. It differs from one that is written later: a call is
     two lines if its result was not there yet, the header has no totals, and an attempt that is given up is told where
-    it was given up.
+    it was given up. Of an imported session nothing is under way: it is written once.
 
     Examples:
 
@@ -73,13 +76,14 @@ def command(
 
       blackbird export harbour -o - | blackbox audit -
     """
+    form = wanted or _form_of(target)
     _check(target, form, follow=follow, as_json=as_json)
     chosen = sessions.choose(session)
     if target == _STANDARD_OUTPUT:
-        _to_output(chosen, follow=follow)
+        _to_output(chosen, follow=follow and not chosen.is_imported)
         return
     path = _path(target, chosen.scope.name, form)
-    if follow:
+    if follow and not chosen.is_imported:
         written = _follow_to_file(chosen, path, force=force)
     else:
         timeline = chosen.timeline()
@@ -89,11 +93,17 @@ def command(
     _tell(chosen, written, form, as_json=as_json)
 
 
+def _form_of(target: str | None) -> Format:
+    """What the name of a file says that it is to hold."""
+    is_rlog = target is not None and Path(target).suffix == f".{Format.RLOG.value}"
+    return Format.RLOG if is_rlog else Format.BBOX
+
+
 def _check(target: str | None, form: Format, *, follow: bool, as_json: bool) -> None:
     if form is Format.RLOG and target == _STANDARD_OUTPUT:
         raise UsageError("an .rlog comes with its .jsonl", "give -o a folder, or --format bbox")
     if form is Format.RLOG and follow:
-        raise UsageError("--follow writes one file", "leave out --format rlog; blackbox export makes one of a .bbox")
+        raise UsageError("--follow writes one file", "write a .bbox; blackbox export makes an .rlog of it")
     if as_json and target == _STANDARD_OUTPUT:
         raise UsageError("standard output is where the log goes", "leave out --json, or give -o a file")
 

@@ -5,6 +5,7 @@ from typing import NamedTuple
 from blackbird import home as homes
 from blackbird.cli import reading
 from blackbird.home import Home
+from blackbird.sessions import rows
 from blackbird.timeline import gather
 from blackbird.timeline.gather import Scope
 from blackbird.timeline.timeline import Timeline
@@ -25,6 +26,11 @@ class Chosen(NamedTuple):
     def trace(self) -> Trace:
         """Where it is recorded."""
         return Trace(self.home.trace)
+
+    @property
+    def is_imported(self) -> bool:
+        """Whether nothing of it was recorded, so that nothing of it is under way."""
+        return self.scope.row.filing.attribution == rows.IMPORTED
 
     def timeline(self) -> Timeline:
         """All that the trace has of it."""

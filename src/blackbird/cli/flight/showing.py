@@ -38,6 +38,9 @@ _STYLES = {
 }
 _PLAIN_BODIES = frozenset({"user", "agent"})
 _TIME_WIDTH = 9
+#: What stands in place of a time where something was there before the session began.
+_BEFORE = "before"
+_DIM = "bright_black"
 
 
 def show(  # noqa: PLR0913, PLR0917 - one argument an option
@@ -64,7 +67,8 @@ def show(  # noqa: PLR0913, PLR0917 - one argument an option
 
     A session reads like a replay: the time since it began, what was said, → what was called, ← what came back, what
     changed in files, sub-agents indented, failures and further attempts, and the last answer in full. The system
-    prompt and the tools are one line. Without an id, the newest session.
+    prompt and the tools are one line. What is marked `before` was said in an earlier session, or before recording
+    began, and is not counted. Without an id, the newest session.
 
     Of a request: both heads, both bodies, timings, what was redacted and what is missing. Bodies are as recorded:
     decoded, and with secrets replaced. JSON is laid out for reading; --raw changes nothing. Of a WebSocket, its
@@ -83,12 +87,14 @@ def show(  # noqa: PLR0913, PLR0917 - one argument an option
       blackbird show harbour --json | jq -r 'select(.type == "call") | .call.name'
     """
     wanted = RequestView(raw=raw, request=request, response=response, headers=headers, full=full, as_json=as_json)
-    if identifier is not None and (wanted.is_particular or _names_request(identifier)):
+    if identifier is not None and _names_request(identifier, is_particular=wanted.is_particular):
         reading.show_request(identifier, wanted)
         return
     if wanted.is_particular:
+        other = f", and {output.printable(identifier)} is a session" if identifier is not None else ""
         raise UsageError(
-            "--raw, --request, --response and --headers are for a request", "name one: blackbird requests"
+            f"--raw, --request, --response and --headers are for a request{other}",
+            "name one: blackbird requests lists them; blackbird show SESSION --json has all of a session",
         )
     chosen = sessions.choose(identifier)
     timeline = chosen.timeline()
@@ -109,7 +115,7 @@ def describe(item: Item) -> dict[str, Any]:
     return {"schema": SCHEMA, "time": time, **fields}
 
 
-def _names_request(text: str) -> bool:
+def _names_request(text: str, *, is_particular: bool) -> bool:
     """Whether an id is meant to be a request's. A session of that very name comes first."""
     if text.startswith(ids.REQUEST_PREFIX):
         return True
@@ -120,7 +126,7 @@ def _names_request(text: str) -> bool:
         return False
     if ids.from_text(text.upper()) is not None or catalog.matching(trace, text.upper()):
         return True
-    return not found and bool(known) and _looks_like_request(text)
+    return not found and (is_particular or (bool(known) and _looks_like_request(text)))
 
 
 def _looks_like_request(text: str) -> bool:
@@ -153,7 +159,8 @@ def show_session(console: Console, name: str, timeline: Timeline, wish: Wish) ->
 
 def _show_row(console: Console, row: Row) -> None:
     since = "" if row.since is None else f"+ {replay.since(row.since)}"
-    style = _STYLES.get(row.kind, "")
+    since = _BEFORE if row.is_inherited else since
+    style = _DIM if row.is_inherited else _STYLES.get(row.kind, "")
     indent = " " * (_TIME_WIDTH + 2 + 2 * row.depth)
     head = Text(f"{since:<{_TIME_WIDTH}}  ", "bright_black").append("  " * row.depth)
     has_one_line = len(row.body) == 1 and not row.left_out and row.kind != "change"
@@ -171,6 +178,8 @@ def _show_row(console: Console, row: Row) -> None:
 
 def _body_line(row: Row, line: str) -> Text:
     style = "" if row.kind in _PLAIN_BODIES else _STYLES.get(row.kind, "")
-    if row.kind == "change":
+    if row.is_inherited:
+        style = _DIM
+    elif row.kind == "change":
         style = {"+": "green", "-": "red"}.get(line[:1], "bright_black")
     return Text(output.printable(line), style)

@@ -21,10 +21,12 @@ from blackbird.flightlog.live import LiveEntries, Speller
 from blackbird.home import Home
 from blackbird.launch.ids import check_id
 from blackbird.sessions import rows
+from blackbird.sessions.choice import NOTHING_YET
 from blackbird.sessions.follow import Follower, Sighting
 from blackbird.sessions.links import sender_of
 from blackbird.timeline.gather import Following
 from blackbird.trace import ids
+from blackbird.trace.folder import Trace
 from blackbird.trace.records import Kind, read_object
 from blackbox.document.line import Line as LogLine
 from blackbox.reading import entries
@@ -136,7 +138,7 @@ class _Agents:
             has_history = self._history(count)
             if not follow:
                 if not has_history and not self._view.as_json:
-                    output.stdout().print(reading.NOTHING_YET)
+                    output.stdout().print(self._why_nothing())
                 return
             self._explain()
             while True:
@@ -181,11 +183,17 @@ class _Agents:
         if name is not None and name not in self._followed:
             self._followed[name] = _Followed(self._home, name, self._live, sighting.header.number)
 
+    def _why_nothing(self) -> str:
+        told = "No such session is recorded. `blackbird sessions` lists what there is."
+        return told if Trace(self._home.trace).exists() else NOTHING_YET
+
     def _explain(self) -> None:
         """That it waits, and what for; a program that reads this is told nothing."""
         if self._view.as_json:
             return
         error = output.stderr()
+        if not Trace(self._home.trace).exists():
+            error.print(NOTHING_YET)
         if reading.recorder_status(self._home) is None:
             starts = "`blackbird run -- AGENT` starts it, and so does `blackbird up`"
             error.print(f"No recorder runs: waiting for one ({starts}). Ctrl-C ends this.")

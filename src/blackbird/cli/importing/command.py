@@ -1,5 +1,6 @@
 """`blackbird import`: what agents have kept themselves, shown before it is taken into the trace."""
 
+import difflib
 import sys
 import time
 from pathlib import Path
@@ -15,8 +16,10 @@ from blackbird.cli.importing.round import Found, Interrupt, Wish
 from blackbird.cli.reading import read_since
 from blackbird.config.load import load
 from blackbird.config.resolve import Config
+from blackbird.errors import NotFound
 from blackbird.home import Home
 from blackbird.imports import ledger as ledgers
+from blackbird.imports.finding import State
 from blackbird.imports.places import PLACES, SPECSTORY
 from blackbird.imports.taking import Outcome
 from blackbird.recorder import control
@@ -69,6 +72,9 @@ def command(  # noqa: PLR0913, PLR0917 - one argument an option
 
       blackbird import --all --follow
     """
+    if everything and words:
+        message = f"--all and `{output.printable(words[0])}` cannot be used together"
+        raise UsageError(message, "leave one of them out: --all is all that the machine has")
     wish = _wish(words or [], client, since, keep=not no_keep)
     home = homes.find()
     config = load(home)
@@ -93,36 +99,68 @@ def command(  # noqa: PLR0913, PLR0917 - one argument an option
         raise typer.Exit(EXIT_INTERRUPTED)
     if found.unreadable:
         raise typer.Exit(EXIT_UNREADABLE)
+    if not follow:
+        _refuse_barren(found)
+
+
+def _refuse_barren(found: Found) -> None:
+    """What was named must have a log; with --follow, one may still come."""
+    if found.barren:
+        told = "; ".join(f"{path}: {why}" for path, why in found.barren.items())
+        known = f"logs of {', '.join(_CLIENTS)}, and .bbox and .rlog logs and their companions"
+        raise NotFound(output.printable(told), f"name what is one; known are {known}")
 
 
 def _wish(words: list[str], client: str | None, since: str | None, *, keep: bool) -> Wish:
     clients = [word for word in words if word in _CLIENTS and not Path(word).exists()]
     paths = [Path(word).expanduser() for word in words if word not in clients]
     if client is not None and client not in _CLIENTS:
-        known = ", ".join(_CLIENTS)
-        raise UsageError(f"--client: `{output.printable(client)}` is no client", f"the clients are {known}")
+        raise UsageError(f"--client: `{output.printable(client)}` is no client", _meant(client))
+    for path in paths:
+        if str(path) in words and _near(str(path)) and not path.exists():
+            message = f"`{output.printable(str(path))}` is neither a client nor a file or folder that is there"
+            raise UsageError(message, _meant(str(path)))
     if client is not None and not words:
         clients = [client]
     return Wish(tuple(clients), tuple(paths), client, read_since(since), keep)
+
+
+def _near(word: str) -> list[str]:
+    return difflib.get_close_matches(word.lower(), _CLIENTS, n=1)
+
+
+def _meant(word: str) -> str:
+    """Which client may be meant, and which there are."""
+    known = f"the clients are {', '.join(_CLIENTS)}"
+    near = _near(word)
+    return f"did you mean {near[0]}? {known}" if near else known
 
 
 def _show_only(home: Home, config: Config, wish: Wish, *, as_json: bool, asked: list[str]) -> None:
     found = rounds.find(wish, ledgers.read(home))
     if as_json:
         output.write_json(showing.describe(showing.sums(found.candidates), _facts(home, config, found, True), None))
+        _refuse_barren(found)
         return
     console = output.stdout()
     if not found.candidates:
+        _refuse_barren(found)
         console.print("No logs of agents were found" + ("" if asked else " on this machine"))
         console.print("  blackbird import PATH takes in a log or a folder of them", style="bright_black")
         _warn(found)
         return
     _show_found(console, home, config, found)
     console.print()
-    again = " ".join(asked) or "--all"
-    console.print(f"  blackbird import {output.printable(again)}  takes them in", style="bright_black")
-    if not asked:
-        console.print("  blackbird import claude-code  those of one client; a path works, too", style="bright_black")
+    if all(candidate.state is State.TAKEN for candidate in found.candidates):
+        console.print("  Nothing is new", style="bright_black")
+    else:
+        again = " ".join(asked) or "--all"
+        console.print(f"  blackbird import {output.printable(again)}  takes them in", style="bright_black")
+        if not asked:
+            console.print(
+                "  blackbird import claude-code  those of one client; a path works, too", style="bright_black"
+            )
+    _refuse_barren(found)
 
 
 def _show_found(console: Console, home: Home, config: Config, found: Found) -> None:
@@ -137,7 +175,8 @@ def _tell(home: Home, config: Config, found: Found, done: Outcome, *, as_json: b
     if as_json:
         output.write_json(showing.describe(showing.sums(found.candidates), _facts(home, config, found, False), done))
         return
-    showing.show_done(output.stdout(), done)
+    if found.candidates or not found.barren:
+        showing.show_done(output.stdout(), done)
     _warn(found)
     if done.files:
         output.stdout().print("  blackbird sessions lists what there is now", style="bright_black")
@@ -149,10 +188,11 @@ def _warn(found: Found) -> None:
         console.print(output.marked("!", output.printable(problem)))
     if len(found.unreadable) > _SHOWN:
         console.print(f"  and {len(found.unreadable) - _SHOWN} more that cannot be read")
-    for path in found.unknown[:_SHOWN]:
+    unknown = [path for path in found.unknown if path not in found.barren]
+    for path in unknown[:_SHOWN]:
         console.print(output.marked("!", output.printable(f"{path}: this is no log that is known here")))
-    if len(found.unknown) > _SHOWN:
-        console.print(f"  and {len(found.unknown) - _SHOWN} more that are none")
+    if len(unknown) > _SHOWN:
+        console.print(f"  and {len(unknown) - _SHOWN} more that are none")
 
 
 def _facts(home: Home, config: Config, found: Found, dry_run: bool) -> dict[str, Any]:

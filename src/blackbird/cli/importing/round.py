@@ -38,6 +38,8 @@ class Found(msgspec.Struct, frozen=True):
     candidates: list[Candidate]
     unreadable: list[str]
     unknown: list[Path]
+    #: What was named and has no log, and why.
+    barren: dict[Path, str]
 
 
 class Interrupt:
@@ -74,13 +76,13 @@ def find(wish: Wish, ledger: Ledger) -> Found:
         for candidate in candidates:
             if wish.only is None or wish.only in (candidate.format.name, candidate.client):
                 found.setdefault(candidate.file.path, candidate)
-    return Found(list(found.values()), search.unreadable, search.unknown)
+    return Found(list(found.values()), search.unreadable, search.unknown, search.barren)
 
 
 def take(home: Home, config: Config, ledger: Ledger, found: Found, wish: Wish, interrupt: Interrupt) -> Outcome:
     """Take in what is new. A log that cannot be read is named in `found.unreadable`, and the others go on."""
     due = [candidate for candidate in found.candidates if candidate.state is not State.TAKEN]
-    done = Outcome()
+    done = Outcome(is_kept=wish.keep)
     for candidate in found.candidates:
         if candidate.state is State.TAKEN:
             ledger.see(candidate.known, candidate.file)

@@ -88,6 +88,10 @@ def show_done(console: Console, done: Outcome) -> None:
         console.print("Nothing is new")
         return
     files = f"{done.files} log{'s' if done.files != 1 else ''}"
+    if not done.is_kept:
+        where = "where they are" if done.files != 1 else "where it is"
+        console.print(output.marked("✓", f"Noted {files} {where}; nothing was copied"))
+        return
     told = f"Took in {files}: {done.lines} lines, {round_size(done.bytes)}"
     console.print(output.marked("✓", told))
     if done.redactions:

@@ -12,11 +12,12 @@ import typer
 
 from blackbird import home as homes
 from blackbird.cli.arguments import Json
-from blackbird.cli.reading import NOTHING_YET, find_request, recorder_status
+from blackbird.cli.reading import find_request, recorder_status
 from blackbird.config.units import round_size
 from blackbird.exchange.listing import Wanted, records
 from blackbird.exchange.summary import Summary, summarise
 from blackbird.launch.ids import check_id
+from blackbird.sessions.choice import NOTHING_YET
 from blackbird.trace.errors import TraceError
 from blackbird.trace.folder import Trace
 from blackbird.trace.verify.findings import Finding, Report, Severity
