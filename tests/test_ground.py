@@ -146,15 +146,18 @@ def test_published_size_of_seals_and_time_to_read_one_request() -> None:
 
 
 def test_published_streams_and_histories_reach_their_floors() -> None:
+    """As ratios to `json.loads` on the same bytes in the same round: how many MB/s that is, the machine decides."""
     tables = published_figures("canon")
-    streams = re.findall(r"^\| [\w ]+ \| blackbird \| ([\d.]+) ", tables, re.MULTILINE)
+    streams = re.findall(r"^\| [\w ]+ \| blackbird \| [\d.]+ \| \S+ \| ([\d.]+) ", tables, re.MULTILINE)
     assert len(streams) == 5
-    assert min(map(float, streams)) >= 15
+    assert min(map(float, streams)) >= 0.3
     rows = re.findall(
-        r"^\| ([\d,]+) \| .*? MB \| .*? MB \| (\d+) \| .*\| ([\d.]+) \| (\d+) MB \|$", tables, re.MULTILINE
+        r"^\| ([\d,]+) \| .*? MB \| .*? MB \| \d+ \| \S+ \| ([\d.]+) \| .*\| ([\d.]+) \| (\d+) MB \|$",
+        tables,
+        re.MULTILINE,
     )
     assert [int(row[0].replace(",", "")) for row in rows] == [2500, 5000, 10_000]
-    assert min(int(row[1]) for row in rows) >= 100
+    assert min(float(row[1]) for row in rows) >= 0.4
     first, *_, last = (float(row[2]) for row in rows)
     assert last <= 1.25 * first
 

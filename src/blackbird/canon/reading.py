@@ -56,7 +56,7 @@ def read(exchange: Exchange, redact: Redact | None = None) -> list[Exchanged]:
     frame = _frame(exchange)
     if exchange.websocket is not None:
         found = [_round(exchange, frame, each, number, clean) for number, each in enumerate(rounds.rounds(exchange))]
-        return found or [frame]
+        return found or [_plain(exchange, frame)]
     return [_single(exchange, frame, clean)]
 
 
@@ -77,7 +77,7 @@ def _frame(exchange: Exchange) -> Exchanged:
         request_id=exchange.request_id,
         at=exchange.started_ns,
         ended=_after(exchange.started_ns, last),
-        purpose=_purpose(exchange, None, None, who.links),
+        purpose=Purpose.OTHER,
         dialect=None,
         ask=None,
         reply=None,
@@ -96,6 +96,11 @@ def _frame(exchange: Exchange) -> Exchanged:
         first_byte_us=first,
         duration_us=last,
     )
+
+
+def _plain(exchange: Exchange, frame: Exchanged) -> Exchanged:
+    """An exchange that no dialect knows: its path may tell what it was for."""
+    return msgspec.structs.replace(frame, purpose=_purpose(exchange, None, None, frame.links))
 
 
 def _times(exchange: Exchange) -> tuple[int | None, int | None]:
@@ -161,7 +166,7 @@ def _single(exchange: Exchange, frame: Exchanged, clean: Callable[[Reply], Reply
     answer = streams.split(exchange.response_body.data, content_type)
     dialect, ask = _asked(exchange, body, answer)
     if dialect is None:
-        return frame
+        return _plain(exchange, frame)
     reply = _reply(exchange, dialect, answer)
     return msgspec.structs.replace(
         frame,
@@ -246,7 +251,7 @@ def _round(
     """One question over a WebSocket, and its answer."""
     dialect = dialects.by_path(exchange.path) or dialects.by_shape(found.pieces)
     if dialect is None:
-        return msgspec.structs.replace(frame, round=number)
+        return msgspec.structs.replace(_plain(exchange, frame), round=number)
     ask = dialect.ask(found.request.data, exchange.path or "")
     ask = _moved(ask, found.request.start) if ask is not None else None
     reply = dialect.reply(found.pieces, status=None, is_cut=found.is_cut)
