@@ -298,7 +298,7 @@ class Composer:
             orphan = calls.ended(call.event, call.outcome(item))
             self._say(item.thread, orphan, meta, at=item.at, key=item.id)
             return
-        agent = self._agents.by_call(call.call_id)
+        agent = self._agents.by_call(call.call_id) if call.is_subagent else None
         if agent is not None:
             call.is_open = False
             result = answers.result_of(item.result)

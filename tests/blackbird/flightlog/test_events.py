@@ -2,6 +2,7 @@
 
 from decimal import Decimal
 
+import msgspec
 import pytest
 
 from blackbird.canon.model import (
@@ -215,6 +216,20 @@ def test_a_sub_agent_stands_between_its_start_and_its_report() -> None:
         'x:explore id=c1 tid=2 span=x1 step=4 → summary="Found 3"',
     ]
     assert lines(*made[:-1], threads=(MAIN, EXPLORER))[-1] == "x:explore id=c1 tid=2 span=x1 step=4 → [done]"
+
+
+def test_a_result_belongs_to_the_last_call_of_its_id() -> None:
+    made: list[Item] = [
+        call("c1", "Task", 1, given={"prompt": "find tests"}),
+        user("m1", "find tests", 2, thread="sub"),
+        msgspec.structs.replace(call("c1", "Read", 3, given={"path": "a"}), id="other"),
+        user("m2", "Go on.", 4),
+        result("c1", "def a", 5),
+    ]
+    told = lines(*made, threads=(MAIN, EXPLORER))
+    assert "t!:Read id=c1~2 path=a step=4 → [running]" in told
+    assert "o: id=c1~2 latency_ms=2000 step=5 → def a" in told
+    assert told[-1] == "x:explore id=c1 tid=2 span=x1 step=5 → [done]"
 
 
 def test_a_sub_agent_whose_call_is_not_known_and_one_within_it() -> None:
