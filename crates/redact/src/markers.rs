@@ -24,10 +24,21 @@ impl Markers {
         self.0.iter()
     }
 
+    /// Whether a secret was found because of a marker: it touches one, or the match that led to it began in one.
+    pub(crate) fn explain(&self, secret: &Range<usize>, begin: usize) -> bool {
+        self.touch(secret) || self.hold(begin)
+    }
+
     /// Whether a span overlaps a marker, ends where one begins, or begins where one ends.
-    pub(crate) fn touch(&self, span: &Range<usize>) -> bool {
+    fn touch(&self, span: &Range<usize>) -> bool {
         let next = self.0.partition_point(|marker| marker.end < span.start);
         self.0.get(next).is_some_and(|marker| marker.start <= span.end)
+    }
+
+    /// Whether a byte is a marker's.
+    fn hold(&self, byte: usize) -> bool {
+        let next = self.0.partition_point(|marker| marker.end <= byte);
+        self.0.get(next).is_some_and(|marker| marker.start <= byte)
     }
 }
 
@@ -65,5 +76,14 @@ mod tests {
             assert_eq!(markers.touch(&span), touches, "{span:?}");
         }
         assert!(!markers.touch(&(31..40)));
+    }
+
+    #[test]
+    fn what_begins_in_a_marker_is_explained_by_it() {
+        let markers = Markers(vec![5..10, 20..30]);
+        for (begin, explained) in [(4, false), (5, true), (9, true), (10, false), (29, true), (30, false)] {
+            assert_eq!(markers.explain(&(40..44), begin), explained, "{begin}");
+        }
+        assert!(markers.explain(&(10..12), 0));
     }
 }

@@ -37,13 +37,21 @@ pub struct Redactor {
     unanchored: Vec<usize>,
 }
 
+/// What an entry takes for a secret.
+struct Span {
+    secret: Range<usize>,
+    rank: usize,
+    /// Where the match began that led to it, such as the name before a value.
+    begin: usize,
+}
+
 /// What one search has found, and room for the next one.
 #[derive(Default)]
 pub(crate) struct Search {
     places: Vec<Place>,
     /// For each entry where its search goes on.
     resume: Vec<usize>,
-    spans: Vec<(Range<usize>, usize)>,
+    spans: Vec<Span>,
     /// The secrets with the rank of the entry that names their kind, in order and without overlap.
     pub(crate) secrets: Vec<(Range<usize>, usize)>,
     /// What was matched to find a secret or to ignore one, from the first byte of an anchor on, in any order. What
@@ -203,15 +211,15 @@ impl Redactor {
             return;
         }
         let markers = Markers::in_text(data);
-        search.spans.retain(|(span, rank)| {
-            (self.rules.entries[*rank].finder.is_block() || !markers.touch(span))
-                && !self.allow.as_ref().is_some_and(|allow| allow.is_match(&data[span.clone()]))
+        search.spans.retain(|span| {
+            (self.rules.entries[span.rank].finder.is_block() || !markers.explain(&span.secret, span.begin))
+                && !self.allow.as_ref().is_some_and(|allow| allow.is_match(&data[span.secret.clone()]))
         });
-        search.spans.sort_by_key(|(span, rank)| (span.start, *rank));
-        for (span, rank) in search.spans.drain(..) {
+        search.spans.sort_by_key(|span| (span.secret.start, span.rank));
+        for Span { secret, rank, .. } in search.spans.drain(..) {
             match search.secrets.last_mut() {
-                Some((last, _)) if span.start < last.end => last.end = last.end.max(span.end),
-                _ => search.secrets.push((span, rank)),
+                Some((last, _)) if secret.start < last.end => last.end = last.end.max(secret.end),
+                _ => search.secrets.push((secret, rank)),
             }
         }
     }
@@ -239,10 +247,10 @@ impl Redactor {
 
 impl Search {
     fn keep(&mut self, found: Match, rank: usize) {
-        self.extents.push(found.whole);
         if !found.ignored {
-            self.spans.push((found.secret, rank));
+            self.spans.push(Span { secret: found.secret, rank, begin: found.whole.start });
         }
+        self.extents.push(found.whole);
     }
 
     fn add_matches(&mut self, rule: &Rule, data: &[u8], from: usize, rank: usize) {
@@ -259,7 +267,7 @@ impl Search {
             at = begun.end.unwrap_or(begun.begin.end);
             self.extents.push(begun.begin.start..if begun.open { usize::MAX } else { at });
             if begun.end.is_some() {
-                self.spans.push((begun.begin.start..at, rank));
+                self.spans.push(Span { secret: begun.begin.start..at, rank, begin: begun.begin.start });
             }
         }
     }
@@ -267,7 +275,7 @@ impl Search {
     fn add_words(&mut self, words: &Words, data: &[u8], from: usize, rank: usize) {
         for word in words.find(data, from) {
             self.extents.push(word.clone());
-            self.spans.push((word, rank));
+            self.spans.push(Span { begin: word.start, secret: word, rank });
         }
     }
 }
@@ -354,9 +362,9 @@ mod tests {
                 let mut alone = Search::default();
                 REDACTOR.look_everywhere(&text, 0, rank, &mut alone);
                 let on = REDACTOR.rules.classes[REDACTOR.rules.entries[rank].class].on;
-                let spans = alone.spans.into_iter().map(|(span, _)| span);
-                for span in spans.filter(|span| on && !markers.touch(span)) {
-                    prop_assert!(found.iter().any(|secret| secret.start <= span.start && span.end <= secret.end));
+                let left = |span: &Span| on && !markers.explain(&span.secret, span.begin);
+                for Span { secret, .. } in alone.spans.into_iter().filter(left) {
+                    prop_assert!(found.iter().any(|span| span.start <= secret.start && secret.end <= span.end));
                 }
             }
         }
@@ -368,6 +376,14 @@ mod tests {
             prop_assert_eq!(once.escape_ascii().to_string(), twice.escape_ascii().to_string());
             prop_assert!(counts.is_empty());
         }
+    }
+
+    /// The word of a marker is no name of what stands behind it.
+    #[test]
+    fn a_marker_names_no_value() {
+        let (once, _) = REDACTOR.redact(b"sk-0aa00aaaa00a00a0a00aaa0aaaa00000=\"0a0aaaaa");
+        assert_eq!(once.as_ref(), b"[redacted:api_key]=\"0a0aaaaa");
+        assert_eq!(REDACTOR.redact(&once).0.as_ref(), once.as_ref());
     }
 
     /// Where an attempt at each place could run through all of a text, this would not end in time.

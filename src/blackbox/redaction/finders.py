@@ -11,6 +11,8 @@ from blackbox.redaction.rules import Block, Entropy, Rule
 from blackbox.redaction.search import table_of, words
 
 Span = tuple[int, int]
+#: The first byte of a secret, the byte behind its last, and where the match began that led to it.
+Hit = tuple[int, int, int]
 _NEEDS = {"upper": re.compile(b"[A-Z]"), "lower": re.compile(b"[a-z]"), "digit": re.compile(b"[0-9]")}
 
 
@@ -40,14 +42,14 @@ class RuleFinder:
     def _pattern(self) -> re.Pattern[bytes]:
         return re.compile(self._rule.pattern.encode(), re.IGNORECASE if self._rule.fold else 0)
 
-    def find(self, data: bytes, positions: list[int] | None = None) -> Iterator[Span]:
+    def find(self, data: bytes, positions: list[int] | None = None) -> Iterator[Hit]:
         """The secrets; `positions` are the only places where a match can begin, None is anywhere."""
         matches = self._pattern.finditer(data) if positions is None else self._matches_at(data, positions)
         group = "secret" if "secret" in self._pattern.groupindex else 0
         for match in matches:
             start, end = match.span(group if match[group] is not None else 0)
             if not self._ignore.match(data[start:end]):
-                yield start, end
+                yield start, end, match.start()
 
     def _matches_at(self, data: bytes, positions: list[int]) -> Iterator[re.Match[bytes]]:
         match_at = self._pattern.match
@@ -69,7 +71,7 @@ class BlockFinder:
         self._begin_literal = literal_prefix(parse(block.begin))
         self._end_literal = literal_prefix(parse(block.end))
 
-    def find(self, data: bytes) -> Iterator[Span]:
+    def find(self, data: bytes) -> Iterator[Hit]:
         """The blocks."""
         position = next_end = 0
         while True:
@@ -89,7 +91,7 @@ class BlockFinder:
             last = last or self._body.match(data, position)
             if last:
                 position = last.end()
-                yield begin.start(), position
+                yield begin.start(), position, begin.start()
 
 
 class EntropyFinder:
@@ -108,7 +110,7 @@ class EntropyFinder:
         """c·log2(c) in 1/65536 bit, for each count c that a word can have."""
         return [0, *(math.floor(65536 * count * math.log2(count)) for count in range(1, self._entry.most + 1))]
 
-    def find(self, data: bytes) -> Iterator[Span]:
+    def find(self, data: bytes) -> Iterator[Hit]:
         """The words."""
         seen: dict[bytes, bool] = {}
         for start, end in words(data, self._table, self._entry.least):
@@ -118,7 +120,7 @@ class EntropyFinder:
                 if secret is None:
                     secret = seen[word] = self._is_random(word) and not self._ignore.match(word)
                 if secret and not data.endswith(self._behind, max(0, start - self._longest_behind), start):
-                    yield start, end
+                    yield start, end, start
 
     def _is_random(self, word: bytes) -> bool:
         if not all(need.search(word) for need in self._needs):

@@ -1,13 +1,14 @@
 """Text in, text without secrets out, with what was found."""
 
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cached_property
+from operator import itemgetter
 from typing import NamedTuple
 
-from blackbox.redaction.finders import BlockFinder, EntropyFinder, RuleFinder, Span, Whole
+from blackbox.redaction.finders import BlockFinder, EntropyFinder, Hit, RuleFinder, Span, Whole
 from blackbox.redaction.rules import Block, Entropy, Item, Rule, RuleClass, RuleSet, built_in
 from blackbox.redaction.search import Positions
 
@@ -141,21 +142,21 @@ class Redactor:
     def _spans(self, data: bytes) -> Iterator[tuple[int, int, int]]:
         """Each span that a rule found, as its start, its rank and its end."""
         markers = [match.span() for match in _MARKER.finditer(data)] if b"[redacted:" in data else []
-        for rank, start, end in self._candidates(data):
-            if markers and not isinstance(self.items[rank], Block) and _touches(markers, start, end):
+        for rank, (start, end, begin) in self._candidates(data):
+            if markers and not isinstance(self.items[rank], Block) and _explain(markers, start, end, begin):
                 continue
             if not self._allowed.match(data[start:end]):
                 yield start, rank, end
 
-    def _candidates(self, data: bytes) -> Iterator[tuple[int, int, int]]:
-        """What each rule finds by itself, as its rank, start and end."""
+    def _candidates(self, data: bytes) -> Iterator[tuple[int, Hit]]:
+        """What each rule finds by itself, with its rank."""
         for number, positions in self._positions.find(data).items():
             rank, finder = self._anchored[number]
-            for start, end in finder.find(data, positions):
-                yield rank, start, end
+            for hit in finder.find(data, positions):
+                yield rank, hit
         for rank, other in self._others:
-            for start, end in other.find(data):
-                yield rank, start, end
+            for hit in other.find(data):
+                yield rank, hit
 
 
 def merge(found: Iterable[Found]) -> list[Found]:
@@ -189,10 +190,16 @@ def count(found: Sequence[Found]) -> dict[str, int]:
     return dict(Counter(secret.kind for secret in found))
 
 
-def _touches(markers: list[Span], start: int, end: int) -> bool:
-    """Whether a span overlaps a marker that stands in the text already, or has no byte between it and one."""
+def _explain(markers: list[Span], start: int, end: int, begin: int) -> bool:
+    """Whether a secret was found because of a marker that stands in the text already.
+
+    It overlaps one or has no byte between it and one, or the match that led to it began in one.
+    """
     at = bisect_left(markers, (start, 0))
-    return (at < len(markers) and markers[at][0] <= end) or (at > 0 and markers[at - 1][1] >= start)
+    if (at < len(markers) and markers[at][0] <= end) or (at > 0 and markers[at - 1][1] >= start):
+        return True
+    at = bisect_right(markers, begin, key=itemgetter(0))
+    return at > 0 and begin < markers[at - 1][1]
 
 
 def _encode(text: str) -> bytes:

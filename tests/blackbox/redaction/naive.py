@@ -23,8 +23,9 @@ def find(items: tuple[Rule | Block | Entropy, ...], data: bytes) -> list[Found]:
         found = _of_rule(item, data) if isinstance(item, Rule) else _of_entropy(item, data)
         spans += (
             (start, rank, end)
-            for start, end in found
+            for start, end, begin in found
             if not any(end >= first and start <= last for first, last in markers)
+            and not any(first <= begin < last for first, last in markers)
         )
     kept: list[Found] = []
     for start, rank, end in sorted(spans):
@@ -35,12 +36,12 @@ def find(items: tuple[Rule | Block | Entropy, ...], data: bytes) -> list[Found]:
     return kept
 
 
-def _of_rule(rule: Rule, data: bytes) -> Iterator[tuple[int, int]]:
+def _of_rule(rule: Rule, data: bytes) -> Iterator[tuple[int, int, int]]:
     pattern = re.compile(rule.pattern.encode(), re.IGNORECASE if rule.fold else 0)
     for match in pattern.finditer(data):
         start, end = match.span("secret" if "secret" in pattern.groupindex else 0)
         if not _is_ignored(rule.ignore, data[start:end]):
-            yield start, end
+            yield start, end, match.start()
 
 
 def _of_block(block: Block, data: bytes) -> Iterator[tuple[int, int]]:
@@ -54,7 +55,7 @@ def _of_block(block: Block, data: bytes) -> Iterator[tuple[int, int]]:
             yield first.start(), position
 
 
-def _of_entropy(entry: Entropy, data: bytes) -> Iterator[tuple[int, int]]:
+def _of_entropy(entry: Entropy, data: bytes) -> Iterator[tuple[int, int, int]]:
     alphabet = entry.alphabet.encode()
     start = 0
     while start < len(data):
@@ -65,7 +66,7 @@ def _of_entropy(entry: Entropy, data: bytes) -> Iterator[tuple[int, int]]:
         while end < len(data) and data[end] in alphabet:
             end += 1
         if _is_random(entry, data[start:end]) and not any(data[:start].endswith(b.encode()) for b in entry.behind):
-            yield start, end
+            yield start, end, start
         start = end
 
 

@@ -97,6 +97,7 @@ NASTY = {
     "a block beyond its limit": _PEM + b"\n" + b"A" * 64 + b"." * 20_000 + b"-----END RSA PRIVATE KEY-----",
     "a block in a JSON string": b'{"key": "' + _PEM + rb"\nMIIEpAIBAAKCAQEA\n-----END RSA PRIVATE KEY-----\n" + b'"}',
     "markers": b"[redacted:password] password=[redacted:password] [redacted:" + _TOKEN + b"]",
+    "a marker in the place of a name": b'[redacted:api_key]="0a0aaaaa" api_key="0a0aaaaa"',
 }
 
 

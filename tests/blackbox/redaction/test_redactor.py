@@ -161,3 +161,11 @@ def test_marker_protects_what_touches_it() -> None:
     token = "ghp" + "_16CharactersAndTwentyMore4Digits9x8y7z"
     for text in (f"[redacted:password]{token}", f"{token}[redacted:password]"):
         assert REDACTOR.redact(text) == (text, {})
+
+
+def test_kind_in_a_marker_names_no_value() -> None:
+    """Otherwise a secret's marker would make a secret of what was none before."""
+    key = "sk-" + "0aa00aaaa00a00a0a00aaa0aaaa00000"
+    once = REDACTOR.redact(f'{key}="0a0aaaaa').text
+    assert once == '[redacted:api_key]="0a0aaaaa'
+    assert REDACTOR.redact(once) == (once, {})
