@@ -8,11 +8,13 @@ import msgspec
 
 
 class Side(enum.StrEnum):
-    """Which bytes of a source are meant: a body of an exchange, or a line of an imported log."""
+    """Which bytes of a source are meant: a body of an exchange, a line of an imported log, or one statement."""
 
     REQUEST = "request"
     RESPONSE = "response"
     LINE = "line"
+    #: What a harness or a tool stated: the payload of one record.
+    EVENT = "event"
 
 
 class Role(enum.StrEnum):
@@ -80,8 +82,9 @@ class Span(msgspec.Struct, frozen=True, array_like=True, gc=False):
 class Evidence(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Where something stands in the trace, and what text of it stands where.
 
-    `source` is the request (`req_…`) or the imported file (`src_…`). `start` and `end` are bytes of the decoded,
-    redacted body, of a WebSocket all messages of that side joined, of an imported log those of the one line.
+    `source` is the request (`req_…`), the imported file (`src_…`) or a statement (`event`). `start` and `end` are
+    bytes of the decoded, redacted body, of a WebSocket all messages of that side joined, of an imported log those of
+    the one line, of a statement its payload.
     `segment` and `sequence` name the record in which it begins; they are missing for what was left outside of the
     trace. `file` and `offset` say where an imported line stood in the agent's own file.
     """
@@ -323,6 +326,9 @@ class Generation(_Item, frozen=True, kw_only=True, tag="generation"):
     #: The recorder's id of the exchange, and the provider's own of the request.
     request_id: str | None = None
     provider_request: str | None = None
+    #: The run and the task that the request was made for, by the word of whoever registered them.
+    run: str | None = None
+    task: str | None = None
     status: int | None = None
     first_byte_us: int | None = None
     duration_us: int | None = None

@@ -14,7 +14,8 @@ from blackbird.canon.model import (
     Role,
     Thread,
 )
-from blackbird.flightlog import roles
+from blackbird.deeds import roles
+from blackbird.deeds.results import is_error
 from blackbird.flightlog.entries import agents, answers, calls, marks, spending
 from blackbird.flightlog.entries.agents import Agent, Agents
 from blackbird.flightlog.entries.calling import Calling
@@ -302,7 +303,7 @@ class Composer:
         if agent is not None:
             call.is_open = False
             result = answers.result_of(item.result)
-            if not answers.is_error(item.result):
+            if not is_error(item.result):
                 result = agents.report(answers.text_of(item.result), self._session_of(agent))
             self._end_agent(agent, result, item)
             return

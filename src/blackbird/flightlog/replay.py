@@ -19,7 +19,7 @@ from blackbird.canon.model import (
     Thinking,
     Thread,
 )
-from blackbird.flightlog import changes
+from blackbird.deeds import changes, results
 from blackbird.flightlog.entries import answers, spending
 from blackbird.flightlog.entries.line import spoken
 from blackbird.flightlog.moments import first_of, last_of, moment
@@ -183,14 +183,14 @@ class _Replay:
 
     def _result(self, item: Result) -> Iterator[Row]:
         made = self._calls.get(item.call_id)
-        failed = answers.is_error(item.result)
+        failed = results.is_error(item.result)
         text = answers.text_of(item.result)
-        code = answers.exit_code(item.result)
+        code = results.exit_code(item.result)
         words = ["←"]
         words += [f"{made.call.name}"] if made is not None and item.id not in self._direct else []
         words += [f"exit {code}"] if code else []
         words += ["failed"] if failed else []
-        words += ["interrupted"] if answers.is_interrupted(item.result) else []
+        words += ["interrupted"] if results.is_interrupted(item.result) else []
         words += [f"after {taken(item.at - made.at)}"] if made is not None and item.at and made.at else []
         yield self._row(item, "error" if failed else "result", " ".join(words), text)
         if made is not None and self._is_patched(made):

@@ -8,7 +8,7 @@ from blackbird.imports import files, kept
 from blackbird.trace import ids
 from blackbird.trace.errors import TraceError
 from blackbird.trace.folder import Trace
-from blackbird.trace.records import Direction
+from blackbird.trace.records import Direction, Record
 from blackbird.trace.tombstones import Tombstone
 from blackbox.errors import ReadError
 
@@ -23,6 +23,8 @@ def resolve(trace: Trace, evidence: Evidence) -> bytes | None:
 
 def body(trace: Trace, evidence: Evidence) -> bytes | None:
     """The whole body, or the whole line, in which the bytes stand."""
+    if evidence.side is Side.EVENT:
+        return _event(trace, evidence)
     if evidence.side is not Side.LINE:
         request = ids.parse(evidence.source)
         exchange = catalog.load(trace, request) if request is not None else None
@@ -30,6 +32,11 @@ def body(trace: Trace, evidence: Evidence) -> bytes | None:
     if evidence.sequence is None:
         return _outside(evidence)
     return _line(trace, evidence)
+
+
+def _event(trace: Trace, evidence: Evidence) -> bytes | None:
+    records = _records(trace, evidence, ids.ZERO)
+    return next((record.payload for record in records if record.sequence == evidence.sequence), None)
 
 
 def _outside(evidence: Evidence) -> bytes | None:
@@ -43,17 +50,20 @@ def _outside(evidence: Evidence) -> bytes | None:
 
 
 def _line(trace: Trace, evidence: Evidence) -> bytes | None:
-    place = trace.place(evidence.segment) if evidence.segment is not None else None
     source = ids.parse(evidence.source)
-    if place is None or source is None:
-        return None
-    try:
-        segment = trace.open(place)
-        if isinstance(segment, Tombstone):
-            return None
-        records = segment.pick([source])
-    except TraceError:
-        return None
+    records = _records(trace, evidence, source) if source is not None else []
     wanted = (record for record in records if record.sequence >= (evidence.sequence or 0))
     line = next(kept.lines(wanted), None)
     return line.text.encode() if line is not None else None
+
+
+def _records(trace: Trace, evidence: Evidence, owner: bytes) -> list[Record]:
+    """The records of a request, a file or nobody (zeros) in the segment that is meant, as far as it is there."""
+    place = trace.place(evidence.segment) if evidence.segment is not None else None
+    if place is None:
+        return []
+    try:
+        segment = trace.open(place)
+        return segment.pick([owner]) if not isinstance(segment, Tombstone) else []
+    except TraceError:
+        return []

@@ -122,7 +122,7 @@ class Following:
         news: News = []
         for header, clock, record in self._follower.read():
             if record.request == ids.ZERO:
-                self._hear(record, clock.wall(record))
+                self._hear(header, clock, record)
             elif record.kind == Kind.NATIVE_LINE:
                 source = self._files.get(record.request)
                 if source is not None and source.native_session in self._names:
@@ -138,14 +138,14 @@ class Following:
         self._news += news
         return news
 
-    def _hear(self, record: Record, wall: int) -> None:
+    def _hear(self, header: Header, clock: Clock, record: Record) -> None:
         if record.kind == Kind.HARNESS_EVENT:
             fields = read_object(record) or {}
             if fields.get("event") == sources.OPEN:
                 self._sources.take(record)
                 self._files = {source.key: source for source in self._sources.all()}
             if self._knows(payloads.text(fields, "session"), payloads.text(fields, "run")):
-                self._session.statement(record, wall)
+                self._session.statement(header, record, clock.wall(record))
 
     def _is_mine(self, record: Record) -> bool:
         """Whether the request belongs to the session, which its start says."""
@@ -209,7 +209,7 @@ def _take(session: Session, wanted: Scope, step: _Step) -> News:
     for record in step.records:
         if record.request == ids.ZERO:
             if record.kind == Kind.HARNESS_EVENT and _is_stated(read_object(record) or {}, wanted.row):
-                session.statement(record, step.clock.wall(record))
+                session.statement(step.header, record, step.clock.wall(record))
         elif record.kind == Kind.NATIVE_LINE:
             news += session.line(wanted.sources[record.request], step.header, record)
         else:

@@ -9,6 +9,7 @@ from blackbird.canon import natives
 from blackbird.canon.model import Amend, Evidence, Generation, Item, Side
 from blackbird.canon.reading import read
 from blackbird.canon.seen import Entry
+from blackbird.exchange import payloads
 from blackbird.exchange.assemble import Part, assemble
 from blackbird.exchange.clock import Clock
 from blackbird.exchange.exchange import Exchange
@@ -19,7 +20,7 @@ from blackbird.timeline import spending
 from blackbird.timeline.about import Facts
 from blackbird.timeline.order import settle
 from blackbird.timeline.prices import Pricer
-from blackbird.timeline.timeline import Timeline
+from blackbird.timeline.timeline import Stated, Timeline
 from blackbird.timeline.weaver import Weaver
 from blackbird.trace.header import Header
 from blackbird.trace.records import Kind, Record, read_object
@@ -75,6 +76,7 @@ class Session:
         self._files: dict[str, natives.Reader] = {}
         self._joiners: dict[bytes, Joiner] = {}
         self._times: dict[str, int] = {}
+        self._stated: list[Stated] = []
 
     def record(self, header: Header, clock: Clock, record: Record) -> News:
         """A record of one of its requests; with the last, the exchange is handed on."""
@@ -99,9 +101,20 @@ class Session:
             news += self._weaver.exchange(seen)
         return self._noted(news)
 
-    def statement(self, record: Record, wall: int) -> None:
+    def statement(self, header: Header, record: Record, wall: int) -> None:
         """What a harness or a user stated of this session."""
-        self.facts.state(read_object(record) or {}, wall)
+        fields = read_object(record) or {}
+        self.facts.state(fields, wall)
+        self._stated.append(
+            Stated(
+                event=payloads.text(fields, "event") or "",
+                at=wall,
+                evidence=_evidence_of(header, record),
+                task=payloads.text(fields, "task"),
+                run=payloads.text(fields, "run"),
+                data=dict(payloads.inner(fields, "data")),
+            )
+        )
 
     def line(self, source: Source, header: Header, record: Record) -> News:
         """A line of an agent's own log, or a piece of one."""
@@ -144,6 +157,7 @@ class Session:
             threads=self._weaver.threads,
             items=items,
             spent=spending.spent(items),
+            stated=tuple(self._stated),
             by_model=spending.by_model(items),
             problems=tuple(problems),
         )
@@ -173,6 +187,18 @@ class Session:
             if not isinstance(item, Amend):
                 self.facts.item(item)
         return news
+
+
+def _evidence_of(header: Header, record: Record) -> Evidence:
+    """Where a statement stands: its record is all there is of it."""
+    return Evidence(
+        source=Side.EVENT,
+        side=Side.EVENT,
+        start=0,
+        end=len(record.payload or b""),
+        segment=header.number,
+        sequence=record.sequence,
+    )
 
 
 def _inherited(thing: Item | Amend) -> Item | Amend:

@@ -1,10 +1,11 @@
 """A session as it happened: who took part, what was said and done in which order, and what it cost."""
 
 from decimal import Decimal
+from typing import Any
 
 import msgspec
 
-from blackbird.canon.model import Item, Thread, Usage
+from blackbird.canon.model import Evidence, Item, Thread, Usage
 
 
 class About(msgspec.Struct, frozen=True, kw_only=True):
@@ -40,6 +41,17 @@ class About(msgspec.Struct, frozen=True, kw_only=True):
     redactions: dict[str, int] = {}
 
 
+class Stated(msgspec.Struct, frozen=True, kw_only=True):
+    """What a harness or a user said of the session: a run that began or ended, a goal, an outcome."""
+
+    event: str
+    at: int
+    evidence: Evidence
+    task: str | None = None
+    run: str | None = None
+    data: dict[str, Any] = {}
+
+
 class Spent(msgspec.Struct, frozen=True, kw_only=True):
     """Tokens and money. `unknown` names the models without a price: `usd` is then what the others cost."""
 
@@ -58,6 +70,7 @@ class Timeline(msgspec.Struct, frozen=True, kw_only=True):
     threads: tuple[Thread, ...]
     items: tuple[Item, ...]
     spent: Spent
+    stated: tuple[Stated, ...] = ()
     by_model: dict[str, Spent] = {}
     #: What could not be read, in words.
     problems: tuple[str, ...] = ()

@@ -3,6 +3,7 @@
 from typing import Any
 
 from blackbird.canon.model import ToolResult
+from blackbird.deeds.results import exit_code, is_error, is_interrupted
 from blackbird.flightlog.entries.line import media_text
 from blackbox.syntax.results import Result
 from blackbox.write import results
@@ -20,22 +21,6 @@ def text_of(result: ToolResult) -> str:
         pieces.append(stderr)
     pieces += [media_text(media) for media in result.media]
     return "\n".join(pieces)
-
-
-def exit_code(result: ToolResult) -> int | None:
-    """The exit code, if the client's log has one."""
-    code = result.details.get("exit_code")
-    return code if isinstance(code, int) and not isinstance(code, bool) else None
-
-
-def is_error(result: ToolResult) -> bool:
-    """Whether it failed, by what the protocol says or else by its exit code."""
-    return result.error if result.error is not None else bool(exit_code(result))
-
-
-def is_interrupted(result: ToolResult) -> bool:
-    """Whether the tool was stopped."""
-    return result.details.get("is_interrupted") is True
 
 
 def result_of(result: ToolResult) -> Result:

@@ -5,12 +5,13 @@ from collections.abc import Iterator
 import msgspec
 
 from blackbird.canon.model import Call, Result, ToolCall
+from blackbird.deeds.questions import Asked, questions_of
+from blackbird.deeds.results import is_error
+from blackbird.deeds.roles import Role, Use
 from blackbird.flightlog.entries import agents, answers, calls, choices, marks
-from blackbird.flightlog.entries.calls import Asked
 from blackbird.flightlog.entries.line import Line
 from blackbird.flightlog.entries.marks import Modes
 from blackbird.flightlog.moments import lapse_ms
-from blackbird.flightlog.roles import Role, Use
 from blackbox.events import calls as lines
 from blackbox.events.build import Event
 from blackbox.events.rewrite import Call as CallEvent
@@ -69,7 +70,7 @@ class OpenCall(msgspec.Struct):
 
     def outcome(self, item: Result) -> Outcome:
         """The result as the line of the call has it."""
-        if self.is_subagent and not answers.is_error(item.result):
+        if self.is_subagent and not is_error(item.result):
             return agents.report(answers.text_of(item.result))
         return answers.result_of(item.result)
 
@@ -85,7 +86,7 @@ class OpenCall(msgspec.Struct):
         """The lines with which the call ends, away from where it began."""
         was_open, self.is_open = self.is_open, False
         meta = self.closing(item)
-        failed = answers.is_error(item.result)
+        failed = is_error(item.result)
         match self.use:
             case Use.TODO | Use.PLAN_ENTER:
                 if failed:
@@ -216,7 +217,7 @@ class Calling:
 
 def _settled(call: ToolCall, role: Role) -> tuple[Role, list[Asked]]:
     """The use of a call by what it was given: a todo list or a question that is none is a tool's."""
-    asked = calls.questions_of(call) if role.use is Use.QUESTION else []
+    asked = questions_of(call) if role.use is Use.QUESTION else []
     if role.use is Use.QUESTION and not asked:
         return Role(Use.TOOL), []
     if role.use is Use.TODO and calls.todos_of(call) is None:

@@ -1,29 +1,19 @@
 """A call as an event of a log, by what its tool is for."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from blackbird.canon.model import ToolCall
-from blackbird.flightlog import roles
+from blackbird.deeds import roles, todos
+from blackbird.deeds.questions import Asked
+from blackbird.deeds.roles import Role, Use
 from blackbird.flightlog.entries.line import name_of, server_of
-from blackbird.flightlog.roles import Role, Use
 from blackbox.events import calls
 from blackbox.events.messages import Todo, Todos
 from blackbox.events.rewrite import Call as CallEvent
 from blackbox.events.rewrite import with_result
 from blackbox.syntax.results import Result
 from blackbox.write import results, scalars, spelling
-
-_STATES = frozenset({"pending", "in_progress", "completed", "cancelled", "blocked"})
-_STATE_NAMES = {"done": "completed", "complete": "completed", "canceled": "cancelled", "doing": "in_progress"}
-
-
-class Asked(NamedTuple):
-    """A question to the user, and what may be chosen."""
-
-    text: str
-    options: tuple[str, ...]
-    several: bool
 
 
 def event_of(call: ToolCall, role: Role, result: Result | None) -> CallEvent:
@@ -65,34 +55,8 @@ def arguments_of(call: ToolCall, without: Sequence[str] = ()) -> calls.Arguments
 
 def todos_of(call: ToolCall) -> Todos | None:
     """The list that a todo tool was given; None if it has another form."""
-    keys = roles.keys_of(Use.TODO)
-    given = roles.first(call.arguments or {}, keys.lists)
-    if not isinstance(given, list) or not all(isinstance(item, dict) for item in given):
-        return None
-    items = []
-    for item in given:
-        text = roles.first_text(item, keys.texts)
-        state = str(roles.first(item, keys.states) or "pending").lower().replace("-", "_").replace(" ", "_")
-        state = _STATE_NAMES.get(state, state)
-        items.append(Todo(state if state in _STATES else "pending", (text or "").strip(" \t\n")))
-    return spelling.todos_of(items) if items else None
-
-
-def questions_of(call: ToolCall) -> list[Asked]:
-    """What the user was asked; empty if the call has another form."""
-    keys = roles.keys_of(Use.QUESTION)
-    given = call.arguments or {}
-    listed = roles.first(given, keys.lists)
-    every = listed if isinstance(listed, list) else [given]
-    found = []
-    for one in every:
-        if not isinstance(one, dict):
-            continue
-        text = roles.first_text(one, keys.texts)
-        if text:
-            options = _labels(roles.first(one, keys.options))
-            found.append(Asked(text, options, roles.first(one, keys.several) is True))
-    return found
+    tasks = todos.tasks_of(call)
+    return spelling.todos_of([Todo(task.state, task.text) for task in tasks]) if tasks else None
 
 
 def question_event(asked: Asked) -> calls.Question:
@@ -104,17 +68,6 @@ def question_event(asked: Asked) -> calls.Question:
 def plan_of(call: ToolCall) -> str | None:
     """The plan that is to be approved."""
     return roles.first_text(call.arguments or {}, roles.keys_of(Use.PLAN_EXIT).texts)
-
-
-def _labels(options: Any) -> tuple[str, ...]:
-    if not isinstance(options, list):
-        return ()
-    keys = roles.keys_of(Use.QUESTION).labels
-    labels = (
-        option if isinstance(option, str) else roles.first_text(option, keys) if isinstance(option, dict) else None
-        for option in options
-    )
-    return tuple(label for label in labels if label)
 
 
 def _skill(call: ToolCall, given: Mapping[str, Any], result: Result | None) -> calls.Skill:

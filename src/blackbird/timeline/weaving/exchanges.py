@@ -300,6 +300,8 @@ class Exchanges:
             response_id=reply.response_id,
             request_id=seen.request_id,
             provider_request=seen.provider_request,
+            run=seen.run,
+            task=seen.task,
             status=seen.status,
             first_byte_us=seen.first_byte_us,
             duration_us=seen.duration_us,

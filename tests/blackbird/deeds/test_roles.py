@@ -2,8 +2,8 @@
 
 import pytest
 
-from blackbird.flightlog import roles
-from blackbird.flightlog.roles import Role, Use
+from blackbird.deeds import roles
+from blackbird.deeds.roles import Role, Use
 
 
 @pytest.mark.parametrize(

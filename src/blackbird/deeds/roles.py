@@ -57,7 +57,7 @@ class Role(msgspec.Struct, frozen=True):
 @functools.cache
 def table() -> dict[str, Keys]:
     """The table of `roles.toml`."""
-    text = importlib.resources.files("blackbird.flightlog").joinpath("roles.toml").read_text(encoding="utf-8")
+    text = importlib.resources.files("blackbird.deeds").joinpath("roles.toml").read_text(encoding="utf-8")
     return msgspec.convert(tomllib.loads(text), dict[str, Keys])
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from blackbird.canon.model import ToolCall, ToolResult
-from blackbird.flightlog import roles
+from blackbird.deeds import roles
 
 _PATCHES = ("structuredPatch", "patch", "diff", "unified_diff")
 _NO_LINE = ("+++", "---", "@@", "***", "diff ", "index ", "\\")

@@ -1,0 +1,1 @@
+"""What a tool call does, told by its name and its arguments: edits, commands, todos, questions, plans."""
