@@ -82,13 +82,14 @@ class ThreadState(enum.StrEnum):
 class Provenance(msgspec.Struct, frozen=True, kw_only=True):
     """Where an artifact comes from: an item of the timeline, and the bytes of the trace in which it stands.
 
-    `quote` are words of it, and `spans` say which of their characters stand in which bytes of the body; characters
-    without a span are line ends between parts. Without a quote the item as a whole is meant.
+    `quote` are words of it: those from character `first` on of a text whose stretches `spans` place in the body; only
+    the stretches that the quote touches are kept. Without a quote the item as a whole is meant.
     """
 
     item: str
     evidence: Evidence
     quote: str = ""
+    first: int = 0
     spans: tuple[Span, ...] = ()
 
 

@@ -16,6 +16,8 @@ class Asked(NamedTuple):
     text: str
     options: tuple[str, ...]
     several: bool
+    #: What it is about, in a word or two.
+    header: str | None = None
 
 
 class Answer(NamedTuple):
@@ -38,7 +40,8 @@ def questions_of(call: ToolCall) -> list[Asked]:
         text = roles.first_text(one, keys.texts)
         if text:
             options = _labels(roles.first(one, keys.options))
-            found.append(Asked(text, options, roles.first(one, keys.several) is True))
+            header = roles.first_text(one, ("header",))
+            found.append(Asked(text, options, roles.first(one, keys.several) is True, header))
     return found
 
 

@@ -21,6 +21,9 @@ class Use(enum.StrEnum):
     TOOL = "tool"
     MCP = "mcp"
     TODO = "todo"
+    #: One entry is added to the list, or changed.
+    TODO_ADD = "todo_add"
+    TODO_CHANGE = "todo_change"
     QUESTION = "question"
     PLAN_ENTER = "plan_enter"
     PLAN_EXIT = "plan_exit"

@@ -26,7 +26,12 @@ def tasks_of(call: ToolCall) -> list[Task] | None:
     tasks = []
     for item in given:
         text = roles.first_text(item, keys.texts)
-        state = str(roles.first(item, keys.states) or "pending").lower().replace("-", "_").replace(" ", "_")
-        state = _STATE_NAMES.get(state, state)
-        tasks.append(Task(state if state in STATES else "pending", (text or "").strip(" \t\n")))
+        tasks.append(Task(state_of(roles.first(item, keys.states)), (text or "").strip(" \t\n")))
     return tasks
+
+
+def state_of(given: object) -> str:
+    """One of `STATES`; what says something else, or nothing, is pending."""
+    state = str(given or "pending").lower().replace("-", "_").replace(" ", "_")
+    state = _STATE_NAMES.get(state, state)
+    return state if state in STATES else "pending"

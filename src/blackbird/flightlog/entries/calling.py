@@ -217,6 +217,8 @@ class Calling:
 
 def _settled(call: ToolCall, role: Role) -> tuple[Role, list[Asked]]:
     """The use of a call by what it was given: a todo list or a question that is none is a tool's."""
+    if role.use in (Use.TODO_ADD, Use.TODO_CHANGE):
+        return Role(Use.TOOL), []
     asked = questions_of(call) if role.use is Use.QUESTION else []
     if role.use is Use.QUESTION and not asked:
         return Role(Use.TOOL), []

@@ -1,0 +1,255 @@
+"""Many claims, few artifacts: the same said again is one, what contradicts an earlier one supersedes it.
+
+Nothing is deleted. What is the same is known by an explicit subject, or by the same words; where neither is there,
+both are kept with their dates.
+"""
+
+from collections.abc import Iterable
+
+import msgspec
+
+from blackbird.artifacts import normal
+from blackbird.artifacts.claims import Claim
+from blackbird.artifacts.model import (
+    Artifact,
+    Constraint,
+    Decision,
+    OpenThread,
+    Provenance,
+    Reach,
+    Signal,
+    Speaker,
+    ThreadState,
+    Type,
+    artifact_id,
+)
+
+#: Of something that was said very often, the first places and the last ones are kept.
+_FIRST_PLACES, _LAST_PLACES = 4, 4
+
+
+def consolidate(session: str, claims: Iterable[Claim], builder: str) -> list[Artifact]:
+    """The decisions, constraints and open threads of a session."""
+    ordered = sorted((claim for claim in claims if claim.provenance), key=lambda claim: (claim.order, claim.normal))
+    decisions, constraints, threads = _Rulings(session), _Rulings(session), _Threads(session)
+    for claim in ordered:
+        match claim.type:
+            case Type.DECISION:
+                decisions.take(claim)
+            case Type.CONSTRAINT:
+                constraints.take(claim)
+            case _:
+                threads.take(claim)
+    kept = [*decisions.all, *constraints.all]
+    return [*(entry.artifact(builder, constraints) for entry in kept), *threads.artifacts(builder)]
+
+
+class _Entry(msgspec.Struct):
+    """A decision or a constraint as it grows."""
+
+    id: str
+    claim: Claim
+    subject: str | None
+    last: Claim
+    times: int
+    places: list[Provenance]
+    supersedes: "_Entry | None" = None
+    superseded_by: "_Entry | None" = None
+    until: int | None = None
+    overrides: list[str] = []
+
+    def again(self, claim: Claim) -> None:
+        self.times += 1
+        self.last = claim
+        self.places += claim.provenance
+
+    def give_way(self, other: "_Entry") -> None:
+        self.superseded_by = other
+        self.until = other.claim.at
+        other.supersedes = self
+
+    def artifact(self, builder: str, constraints: "_Rulings") -> Artifact:
+        claim = self.claim
+        evidence = claim.provenance[0].evidence
+        is_placed = evidence.segment is not None and evidence.sequence is not None
+        shared = {
+            "statement": claim.statement,
+            "by": claim.by,
+            "signal": claim.signal,
+            "rationale": claim.rationale,
+            "subject": self.subject,
+            "choice": claim.choice,
+            "holds_from": claim.at,
+            "holds_until": self.until,
+            "last_said": self.last.at,
+            "times": self.times,
+            "recorded": (evidence.segment, evidence.sequence) if is_placed else None,
+            "supersedes": self.supersedes.id if self.supersedes is not None else None,
+            "superseded_by": self.superseded_by.id if self.superseded_by is not None else None,
+        }
+        if claim.type is Type.DECISION:
+            content: Decision | Constraint = Decision(**shared, alternatives=claim.rejected)
+        else:
+            overridden = constraints.overridden_by(self)
+            content = Constraint(**shared, must=claim.must, reach=claim.reach, overrides=overridden)
+        return Artifact(
+            id=self.id,
+            type=claim.type,
+            session=constraints.session,
+            task=claim.task,
+            run=claim.run,
+            title=claim.statement,
+            content=content,
+            provenance=_bounded(self.places),
+            builder=builder,
+            at=self.last.at,
+        )
+
+
+class _Rulings:
+    """Decisions, or constraints, in the order in which they were made."""
+
+    def __init__(self, session: str) -> None:
+        self.session = session
+        self.all: list[_Entry] = []
+        #: Those that hold, by what they are about and how far they reach.
+        self._active: dict[tuple[str, ...], list[_Entry]] = {}
+        self._counts: dict[tuple[str, ...], int] = {}
+
+    def take(self, claim: Claim) -> None:
+        subject = claim.subject or self._subject_of_rejected(claim)
+        active = self._active.setdefault(_place(claim, subject), [])
+        known = next((entry for entry in active if _same(entry.claim, claim)), None)
+        if known is not None:
+            known.again(claim)
+            return
+        entry = self._begin(claim, subject)
+        against = [other for other in active if _contradict(other.claim, claim)]
+        ruling = next((other for other in against if _outranks(other.claim, claim)), None)
+        if ruling is not None:
+            # An agent's word does not undo its user's.
+            entry.superseded_by, entry.until = ruling, claim.at
+            return
+        for other in against:
+            active.remove(other)
+            other.give_way(entry)
+        active.append(entry)
+
+    def overridden_by(self, entry: _Entry) -> tuple[str, ...]:
+        """The session-wide constraints of the same subject that one of a task goes before."""
+        if entry.claim.reach is not Reach.TASK or entry.subject is None:
+            return ()
+        return tuple(
+            other.id
+            for other in self.all
+            if other.claim.reach is Reach.SESSION
+            and other.subject == entry.subject
+            and other.claim.order < entry.claim.order
+            and _contradict(other.claim, entry.claim)
+            and (other.superseded_by is None or other.superseded_by.claim.order > entry.claim.order)
+        )
+
+    def _subject_of_rejected(self, claim: Claim) -> str | None:
+        """`X instead of Y` is about whatever Y was chosen for; a way back is about what it was left for."""
+        rejected = {normal.choice(one) for one in claim.rejected}
+        for entry in reversed(self.all):
+            if entry.subject is None or entry.claim.choice is None or entry.claim.reach is not claim.reach:
+                continue
+            if entry.superseded_by is None and entry.claim.choice in rejected:
+                return entry.subject
+            if claim.is_revert and claim.choice is not None and entry.claim.choice == claim.choice:
+                return entry.subject
+        return None
+
+    def _begin(self, claim: Claim, subject: str | None) -> _Entry:
+        key = (*_place(claim, subject), claim.choice or "", str(claim.must))
+        number = self._counts[key] = self._counts.get(key, -1) + 1
+        name = artifact_id(claim.type, self.session, *key, *([str(number)] if number else []))
+        entry = _Entry(name, claim, subject, claim, 1, list(claim.provenance))
+        self.all.append(entry)
+        return entry
+
+
+def _place(claim: Claim, subject: str | None) -> tuple[str, ...]:
+    """Where two claims meet: a subject of which each says what was chosen, or the same words; and the same reach."""
+    reach = (claim.reach, claim.task or "") if claim.reach is Reach.TASK else (claim.reach,)
+    if subject is not None and claim.choice is not None:
+        return ("subject", subject, *reach)
+    return ("words", claim.normal, *reach)
+
+
+def _same(one: Claim, other: Claim) -> bool:
+    """Whether two claims that meet say the same."""
+    return one.must is other.must and one.choice == other.choice
+
+
+def _contradict(one: Claim, other: Claim) -> bool:
+    """Whether two claims that meet cannot both hold: two choices for one thing, or the same demanded and forbidden."""
+    if one.must is not other.must:
+        return one.choice == other.choice
+    return one.must and one.choice != other.choice
+
+
+def _outranks(active: Claim, claim: Claim) -> bool:
+    return active.by is Speaker.USER and claim.by is Speaker.AGENT and claim.signal is Signal.PROSE
+
+
+class _Thread(msgspec.Struct):
+    """An open thread as it grows."""
+
+    claim: Claim
+    state: ThreadState
+    places: list[Provenance]
+    closed: Claim | None = None
+
+
+class _Threads:
+    """What was left open, by its words."""
+
+    def __init__(self, session: str) -> None:
+        self._session = session
+        self._known: dict[str, _Thread] = {}
+
+    def take(self, claim: Claim) -> None:
+        known = self._known.get(claim.normal)
+        if known is None:
+            self._known[claim.normal] = _Thread(claim, claim.state, list(claim.provenance), _closing(claim))
+            return
+        known.state, known.closed = claim.state, _closing(claim)
+        known.places += claim.provenance
+
+    def artifacts(self, builder: str) -> Iterable[Artifact]:
+        for key, thread in self._known.items():
+            claim, closed = thread.claim, thread.closed
+            yield Artifact(
+                id=artifact_id(Type.THREAD, self._session, key),
+                type=Type.THREAD,
+                session=self._session,
+                task=claim.task,
+                run=claim.run,
+                title=claim.statement,
+                content=OpenThread(
+                    text=claim.statement,
+                    kind=claim.kind,
+                    state=thread.state,
+                    by=claim.by,
+                    signal=claim.signal,
+                    opened_at=claim.at,
+                    closed_at=closed.at if closed is not None else None,
+                    closed_by=closed.closed_by if closed is not None else None,
+                ),
+                provenance=_bounded(thread.places),
+                builder=builder,
+                at=closed.at if closed is not None else claim.at,
+            )
+
+
+def _closing(claim: Claim) -> Claim | None:
+    return None if claim.state.is_open else claim
+
+
+def _bounded(places: list[Provenance]) -> tuple[Provenance, ...]:
+    unique = list(dict.fromkeys(places))
+    if len(unique) <= _FIRST_PLACES + _LAST_PLACES:
+        return tuple(unique)
+    return (*unique[:_FIRST_PLACES], *unique[-_LAST_PLACES:])

@@ -1,0 +1,250 @@
+"""How each run of a task ended, by the last evidence: what was tested, said and stated, never by what is hoped."""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from blackbird.artifacts import normal, quotes, verdicts
+from blackbird.artifacts.model import Artifact, Change, Command, Outcome, Provenance, Status, Type, artifact_id
+from blackbird.artifacts.scene import Run, Scene
+from blackbird.artifacts.work import Act
+from blackbird.canon.model import Generation, Message
+from blackbird.canon.model import Outcome as Ended
+
+_COMMANDS = 40
+_ERRORS = 8
+_PLACES = 24
+_NAMED_FILES = 6
+_BULLET = 200
+
+
+class Verdict(NamedTuple):
+    """What a piece of evidence says of a run, in words, and where it stands."""
+
+    status: Status
+    words: str
+    place: Provenance
+    order: int
+
+
+def outcomes(scene: Scene, work: Sequence[Act], builder: str, blocked: Sequence[Verdict] = ()) -> Iterator[Artifact]:
+    """One outcome for each run in which something happened; a session without runs has one."""
+    by_run: dict[str | None, list[Act]] = {}
+    for act in work:
+        by_run.setdefault(act.run, []).append(act)
+    spoken: dict[str | None, list[Message]] = {}
+    for item in scene.own():
+        if isinstance(item, Message) and any(scene.spoken(item)):
+            spoken.setdefault(scene.run_of(item).id, []).append(item)
+    for run in scene.runs.values():
+        did, said = by_run.get(run.id, []), spoken.get(run.id, [])
+        if did or said or run.stated:
+            found = _outcome(scene, run, did, said, builder, blocked)
+            if found is not None:
+                yield found
+
+
+def _outcome(
+    scene: Scene, run: Run, did: list[Act], said: list[Message], builder: str, blocked: Sequence[Verdict]
+) -> Artifact | None:
+    last = max(_evidence(scene, run, did, said, blocked), key=lambda verdict: verdict.order, default=None)
+    status = last.status if last is not None else Status.UNKNOWN
+    files, commands = _files(did), _commands(did)
+    errors = list(dict.fromkeys(act.error.text for act in did if act.error is not None))[:_ERRORS]
+    final = _final(scene, said)
+    bullets = _bullets(files, commands, final)
+    places = _places(last, did, said, run)
+    if not places:
+        return None
+    title = run.description or _asked(scene, said) or (f"Task {run.task}" if run.task else "Session")
+    return Artifact(
+        id=artifact_id(Type.OUTCOME, scene.session, run.task or "", run.id or ""),
+        type=Type.OUTCOME,
+        session=scene.session,
+        task=run.task,
+        run=run.id,
+        title=normal.one_line(title, 120),
+        content=Outcome(
+            status=status,
+            decided_by=last.words if last is not None else None,
+            description=run.description or _asked(scene, said),
+            bullets=bullets,
+            files=files,
+            read=tuple(dict.fromkeys(path for act in did for path in act.read)),
+            commands=commands,
+            errors=tuple(errors),
+            final=final,
+        ),
+        provenance=places,
+        builder=builder,
+        at=run.ended or max((at for at in [act.at for act in did] + [one.at for one in said] if at), default=None),
+    )
+
+
+def _evidence(
+    scene: Scene, run: Run, did: list[Act], said: list[Message], blocked: Sequence[Verdict]
+) -> Iterator[Verdict]:
+    """All that says how a run went."""
+    for act in did:
+        place = quotes.whole(act.result) if act.result is not None else None
+        if place is None or act.result is None:
+            continue
+        order = scene.order[act.result.id]
+        if act.verdict is not None and act.command is not None:
+            words = f"`{normal.one_line(act.command.line, 80)}`: {act.command.said or _ended(act.command)}"
+            yield Verdict(Status.SUCCESS if act.verdict else Status.FAIL, words, place, order)
+        elif act.is_refused:
+            yield Verdict(Status.BLOCKED, f"the user refused {act.call.call.name}", place, order)
+    for message in said:
+        for part, is_human in scene.spoken(message):
+            found = verdicts.read(part.text) if is_human else None
+            if found is None:
+                continue
+            place = quotes.of_text(message, part.text, part.spans, found.first, found.last)
+            if place is not None:
+                words = f"the user: {normal.one_line(part.text[found.first : found.last], 80)}"
+                status = Status.SUCCESS if found.is_good else Status.FAIL
+                yield Verdict(status, words, place, scene.order[message.id])
+    yield from (verdict for verdict in blocked if _is_of(scene, verdict, run))
+    yield from _broken_off(scene, run)
+    yield from _stated(scene, run)
+
+
+def _is_of(scene: Scene, verdict: Verdict, run: Run) -> bool:
+    at = scene.order.get(verdict.place.item)
+    return at is not None and scene.run_of(scene.items[at]).id == run.id
+
+
+def _broken_off(scene: Scene, run: Run) -> Iterator[Verdict]:
+    """A run whose last request came to nothing."""
+    last = next(
+        (
+            item
+            for item in reversed(scene.items)
+            if isinstance(item, Generation) and not item.is_inherited and scene.run_of(item).id == run.id
+        ),
+        None,
+    )
+    if last is not None and last.outcome is Ended.ERROR and last.evidence:
+        words = last.failure.message if last.failure is not None else f"status {last.status}"
+        place = Provenance(item=last.id, evidence=last.evidence[0])
+        yield Verdict(Status.FAIL, f"the provider: {normal.one_line(words, 80)}", place, scene.order[last.id])
+
+
+def _stated(scene: Scene, run: Run) -> Iterator[Verdict]:
+    """What the harness says, which is the last word; of an agent's exit code, only one that says no."""
+    behind = len(scene.items)
+    for number, stated in enumerate(run.stated):
+        place = quotes.of_event(f"{stated.event}:{stated.evidence.sequence}", stated.evidence)
+        if stated.event == "outcome" and stated.data.get("status") in set(Status):
+            yield Verdict(Status(stated.data["status"]), "the harness", place, behind + number + 1)
+        elif stated.event == "run.end" and (run.exit_code or run.signal):
+            words = (
+                f"the agent ended with {run.exit_code}" if run.exit_code else f"the agent was ended by {run.signal}"
+            )
+            yield Verdict(Status.FAIL, words, place, behind)
+
+
+def _ended(command: Command) -> str:
+    return f"exit code {command.exit_code}" if command.exit_code is not None else "passed" if command.ok else "failed"
+
+
+def _files(did: list[Act]) -> tuple[Change, ...]:
+    """Each file once, with all that was added to it and taken from it; the last cause counts."""
+    found: dict[str, Change] = {}
+    for change in (change for act in did for change in act.changes):
+        known = found.get(change.path)
+        if known is None:
+            found[change.path] = change
+            continue
+        found[change.path] = Change(
+            path=change.path,
+            added=_sum(known.added, change.added),
+            removed=_sum(known.removed, change.removed),
+            action=known.action if known.action == "created" and change.action == "edited" else change.action,
+            symbols=tuple(dict.fromkeys((*known.symbols, *change.symbols))),
+            cause=change.cause,
+            request=change.request,
+        )
+    return tuple(found.values())
+
+
+def _sum(one: int | None, other: int | None) -> int | None:
+    return None if one is None or other is None else one + other
+
+
+def _commands(did: list[Act]) -> tuple[Command, ...]:
+    """The commands, of a row of the same with the same end one; of very many the first and the last."""
+    found: list[Command] = []
+    for command in (act.command for act in did if act.command is not None):
+        last = found[-1] if found else None
+        if last is not None and (last.line, last.exit_code, last.ok) == (command.line, command.exit_code, command.ok):
+            found[-1] = Command(
+                line=command.line,
+                kind=command.kind,
+                exit_code=command.exit_code,
+                ok=command.ok,
+                said=command.said,
+                times=last.times + 1,
+                item=command.item,
+            )
+        else:
+            found.append(command)
+    half = _COMMANDS // 2
+    return tuple(found if len(found) <= _COMMANDS else [*found[:half], *found[-half:]])
+
+
+def _final(scene: Scene, said: list[Message]) -> str | None:
+    """What the agent said last, on its own thread."""
+    for message in reversed(said):
+        texts = [part.text for part, is_human in scene.spoken(message) if not is_human]
+        if texts and message.thread not in scene.subagents:
+            return normal.one_line("\n".join(texts), 600)
+    return None
+
+
+def _asked(scene: Scene, said: list[Message]) -> str | None:
+    for message in said:
+        for part, is_human in scene.spoken(message):
+            if is_human and part.text.strip():
+                return normal.one_line(part.text, 300)
+    return None
+
+
+def _bullets(files: tuple[Change, ...], commands: tuple[Command, ...], final: str | None) -> tuple[str, ...]:
+    bullets: list[str] = []
+    if files:
+        named = ", ".join(_file(change) for change in files[:_NAMED_FILES])
+        more = f" and {len(files) - _NAMED_FILES} more" if len(files) > _NAMED_FILES else ""
+        bullets.append(f"Changed {named}{more}")
+    last = next(
+        (one for one in reversed(commands) if one.kind in ("test", "build", "lint") and one.ok is not None), None
+    )
+    if last is not None:
+        bullets.append(f"`{normal.one_line(last.line, 80)}`: {last.said or _ended(last)}")
+    if final:
+        bullets.append(first_sentence(final))
+    return tuple(normal.one_line(bullet, _BULLET) for bullet in bullets)
+
+
+def first_sentence(text: str) -> str:
+    """The first sentence of a line."""
+    for at, sign in enumerate(text):
+        if sign in ".!?" and text[at + 1 : at + 2] in ("", " ") and at > 20:
+            return text[: at + 1]
+    return text
+
+
+def _file(change: Change) -> str:
+    if change.action != "edited":
+        return f"{change.path} ({change.action})"
+    return f"{change.path} (+{change.added} −{change.removed})" if change.added is not None else change.path
+
+
+def _places(last: Verdict | None, did: list[Act], said: list[Message], run: Run) -> tuple[Provenance, ...]:
+    """What decided it first, then what changed something or went wrong, then the words at both ends."""
+    found = [last.place] if last is not None else []
+    telling = [act for act in did if act.changes or act.verdict is not None or act.error is not None]
+    found += [place for act in telling if act.result is not None and (place := quotes.whole(act.result)) is not None]
+    found += [place for message in (*said[:1], *said[-1:]) if (place := quotes.whole(message)) is not None]
+    found += [quotes.of_event(f"{one.event}:{one.evidence.sequence}", one.evidence) for one in run.stated[:2]]
+    return tuple(list(dict.fromkeys(found))[:_PLACES])
