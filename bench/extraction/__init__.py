@@ -1,0 +1,131 @@
+"""How often decisions, constraints and open threads in prose are recognised: precision and recall on labelled lines.
+
+Beside ours, on the same lines in the same run: a plain search for cue words, as other memories do it. The labels of real
+transcripts name lines by file and number, `labels/README.md` says how they were made; the transcripts themselves are
+given by `--transcripts FOLDER` or `BLACKBIRD_TRANSCRIPTS` and are not needed for the invented sentences.
+"""
+
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import msgspec
+
+from bench.extraction.cues import cue_types
+from bench.extraction.labelled import Labelled, invented, labelled_lines, typed_share
+from blackbird.artifacts.model import Type
+
+OURS, CUES = "blackbird", "cue words"
+TYPES = (Type.DECISION, Type.CONSTRAINT, Type.THREAD)
+MERGED = "decision or constraint"
+ENVIRONMENT = "BLACKBIRD_TRANSCRIPTS"
+
+
+class Score(msgspec.Struct):
+    """How one tool did for one type on one set of lines."""
+
+    lines: str
+    type: str
+    tool: str
+    right: int
+    wrong: int
+    missed: int
+
+    @property
+    def precision(self) -> float:
+        """The share of what was found that is right."""
+        return self.right / (self.right + self.wrong) if self.right + self.wrong else 0.0
+
+    @property
+    def recall(self) -> float:
+        """The share of what is there that was found."""
+        return self.right / (self.right + self.missed) if self.right + self.missed else 0.0
+
+    @property
+    def f1(self) -> float:
+        """The harmonic mean of both."""
+        both = self.precision + self.recall
+        return 2 * self.precision * self.recall / both if both else 0.0
+
+
+class Typed(msgspec.Struct):
+    """Lines under the user's name: those the human typed, and those that only stand there."""
+
+    lines: str
+    typed: int
+    typed_kept: int
+    others: int
+    others_kept: int
+
+
+class ExtractionReport(msgspec.Struct):
+    """Everything measured in one run. Without transcripts, on the invented sentences alone."""
+
+    sizes: dict[str, int]
+    scores: list[Score]
+    typed: list[Typed]
+    has_transcripts: bool
+
+
+def measure(transcripts: Path | None = None) -> ExtractionReport:
+    """Hold both tools against the labels."""
+    folder = transcripts or (Path(os.environ[ENVIRONMENT]) if os.environ.get(ENVIRONMENT) else None)
+    sets: dict[str, list[Labelled]] = {}
+    typed: list[Typed] = []
+    for part, is_held_back in (("tuned on", False), ("held back", True)):
+        if folder is not None:
+            lines = list(labelled_lines(folder, is_held_back=is_held_back))
+            sets[f"transcripts, {part}"] = lines
+            typed.append(Typed(f"transcripts, {part}", *typed_share(lines)))
+    for part, is_held_back in (("tuned on", False), ("held back", True)):
+        sets[f"invented, {part}"] = list(invented(is_held_back=is_held_back))
+    scores = [score for name, lines in sets.items() for score in _scores(name, lines)]
+    return ExtractionReport({name: len(lines) for name, lines in sets.items()}, scores, typed, folder is not None)
+
+
+def _scores(name: str, lines: list[Labelled]) -> Iterator[Score]:
+    for wanted, title in [*(((one,), str(one)) for one in TYPES), ((Type.DECISION, Type.CONSTRAINT), MERGED)]:
+        for tool in (OURS, CUES):
+            counts = Counter(
+                _verdict(line, line.found if tool == OURS else cue_types(line.text), wanted) for line in lines
+            )
+            yield Score(name, title, tool, counts["right"], counts["wrong"], counts["missed"])
+
+
+def _verdict(line: Labelled, found: Iterable[str], wanted: tuple[Type, ...]) -> str:
+    is_found = any(one in wanted for one in found)
+    is_there = line.type in wanted
+    return "right" if is_found and is_there else "wrong" if is_found else "missed" if is_there else "none"
+
+
+def as_markdown(report: ExtractionReport) -> str:
+    """The tables of the README."""
+    sizes = ", ".join(f"{name}: {size}" for name, size in report.sizes.items())
+    lines = [
+        f"Labelled lines: {sizes}. A line counts as found when a quote of the right type overlaps it.",
+        "",
+        "| lines | type | there | tool | precision | recall | F1 |",
+        "|---|---|---|---|---|---|---|",
+        *(
+            f"| {score.lines} | {score.type.replace('_', ' ')} | {score.right + score.missed} | {score.tool} "
+            f"| {score.precision:.2f} | {score.recall:.2f} | {score.f1:.2f} |"
+            for score in report.scores
+        ),
+        "",
+    ]
+    if not report.has_transcripts:
+        lines += [f"The real transcripts were not there: `--transcripts FOLDER` or `{ENVIRONMENT}` names them.", ""]
+    for typed in report.typed:
+        lines += [
+            f"Under the user's name in {typed.lines}: {typed.typed_kept} of {typed.typed} typed lines were taken for typed, "
+            f"and {typed.others_kept} of {typed.others} others.",
+            "",
+        ]
+    return "\n".join([*lines, _LIMITS])
+
+
+_LIMITS = """\
+One reader labelled the lines before the patterns were written, and wrote the patterns after; about one label in ten is
+doubtful. The transcripts are of one project and mostly one human. The invented sentences were written by the same hand as
+the patterns: they guard against steps back, and say little about other people's words."""
