@@ -7,7 +7,7 @@ given by `--transcripts FOLDER` or `BLACKBIRD_TRANSCRIPTS` and are not needed fo
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import msgspec
@@ -20,6 +20,8 @@ OURS, CUES = "blackbird", "cue words"
 TYPES = (Type.DECISION, Type.CONSTRAINT, Type.THREAD)
 MERGED = "decision or constraint"
 ENVIRONMENT = "BLACKBIRD_TRANSCRIPTS"
+#: The parts of the labels, and what they are called in the tables.
+PARTS = {"tuned": "tuned on", "held_back": "held back", "unseen": "never seen before"}
 
 
 class Score(msgspec.Struct):
@@ -65,23 +67,26 @@ class ExtractionReport(msgspec.Struct):
     sizes: dict[str, int]
     scores: list[Score]
     typed: list[Typed]
-    has_transcripts: bool
+    missing: list[str]
 
 
-def measure(transcripts: Path | None = None) -> ExtractionReport:
+def measure(transcripts: Sequence[Path] = ()) -> ExtractionReport:
     """Hold both tools against the labels."""
-    folder = transcripts or (Path(os.environ[ENVIRONMENT]) if os.environ.get(ENVIRONMENT) else None)
+    folders = transcripts or [Path(one) for one in os.environ.get(ENVIRONMENT, "").split(os.pathsep) if one]
     sets: dict[str, list[Labelled]] = {}
+    missing: list[str] = []
     typed: list[Typed] = []
-    for part, is_held_back in (("tuned on", False), ("held back", True)):
-        if folder is not None:
-            lines = list(labelled_lines(folder, is_held_back=is_held_back))
-            sets[f"transcripts, {part}"] = lines
-            typed.append(Typed(f"transcripts, {part}", *typed_share(lines)))
-    for part, is_held_back in (("tuned on", False), ("held back", True)):
-        sets[f"invented, {part}"] = list(invented(is_held_back=is_held_back))
+    for part, title in PARTS.items():
+        name = f"transcripts, {title}"
+        if (lines := labelled_lines(folders, part)) is None:
+            missing.append(name)
+            continue
+        sets[name] = lines
+        typed.append(Typed(name, *typed_share(lines)))
+    for part in ("tuned", "held_back"):
+        sets[f"invented, {PARTS[part]}"] = invented(part)
     scores = [score for name, lines in sets.items() for score in _scores(name, lines)]
-    return ExtractionReport({name: len(lines) for name, lines in sets.items()}, scores, typed, folder is not None)
+    return ExtractionReport({name: len(lines) for name, lines in sets.items()}, scores, typed, missing)
 
 
 def _scores(name: str, lines: list[Labelled]) -> Iterator[Score]:
@@ -114,8 +119,12 @@ def as_markdown(report: ExtractionReport) -> str:
         ),
         "",
     ]
-    if not report.has_transcripts:
-        lines += [f"The real transcripts were not there: `--transcripts FOLDER` or `{ENVIRONMENT}` names them.", ""]
+    if report.missing:
+        lines += [
+            f"Not measured, as the transcripts were not there ({'; '.join(report.missing)}): `--transcripts FOLDER` or "
+            f"`{ENVIRONMENT}` names them.",
+            "",
+        ]
     for typed in report.typed:
         lines += [
             f"Under the user's name in {typed.lines}: {typed.typed_kept} of {typed.typed} typed lines were taken for typed, "

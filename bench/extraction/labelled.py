@@ -1,10 +1,10 @@
-"""Labelled lines with what was found in them: of real transcripts, by file and number, and invented ones."""
+"""Labelled lines with what was found in them: of real transcripts, by session and number, and invented ones."""
 
 import bisect
 import tomllib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import msgspec
 
@@ -34,8 +34,8 @@ class Labelled(NamedTuple):
 class Session(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The labels of one transcript: number, speaker, whether it was typed, type."""
 
-    file: str
-    held_back: bool
+    session: str
+    part: Literal["tuned", "held_back", "unseen"]
     unsure: tuple[int, ...]
     lines: tuple[tuple[int, Speaker, bool, str], ...]
 
@@ -47,42 +47,90 @@ class _Message(NamedTuple):
     before: str
 
 
+class _Found(NamedTuple):
+    """What was found in a message: hints with their types, and what was taken for typed."""
+
+    hints: list[tuple[int, int, str]]
+    typed: list[tuple[int, int]]
+
+    def types(self, first: int, last: int) -> frozenset[str]:
+        """The types of the hints that overlap these characters."""
+        return frozenset(kind for start, end, kind in self.hints if start < last and first < end)
+
+    def is_typed(self, first: int, last: int) -> bool:
+        """Whether any of these characters were taken for typed."""
+        return any(start < last and first < end for start, end in self.typed)
+
+
+class _Transcript:
+    """A text, its lines and its messages."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.lines = [0, *(at + 1 for at, char in enumerate(text) if char == "\n")]
+        self.messages = list(_messages(text))
+        self.firsts = [message.first for message in self.messages]
+
+    def line(self, number: int) -> tuple[int, int]:
+        """Where a line begins and ends."""
+        first = self.lines[number - 1]
+        end = self.text.find("\n", first)
+        return first, len(self.text) if end < 0 else end
+
+    def message(self, number: int, speaker: Speaker) -> int | None:
+        """Which message of the speaker a line belongs to, if it is one."""
+        if number > len(self.lines):
+            return None
+        first, last = self.line(number)
+        at = bisect.bisect_right(self.firsts, max(last - 1, first)) - 1
+        if at < 0 or not self.text[first:last].strip():
+            return None
+        message = self.messages[at]
+        return at if message.speaker is speaker and first < message.last else None
+
+
 def sessions() -> tuple[Session, ...]:
     """All labelled transcripts."""
     return msgspec.convert(tomllib.loads(LABELS.read_text("utf-8"))["session"], tuple[Session, ...])
 
 
-def labelled_lines(folder: Path, *, is_held_back: bool) -> Iterator[Labelled]:
-    """The labelled lines of one part of the transcripts, which stand anywhere below a folder."""
-    paths = {path.name: path for path in folder.rglob("*.md")}
+def labelled_lines(folders: Iterable[Path], part: str) -> list[Labelled] | None:
+    """The labelled lines of one part of the transcripts, which stand anywhere below the folders; None: one is not there."""
+    paths = sorted(path for folder in folders for path in folder.rglob("*.md"))
+    found: list[Labelled] = []
     for session in sessions():
-        if session.held_back is not is_held_back:
+        if session.part != part:
             continue
-        if session.file not in paths:
-            raise SystemExit(f"{folder} has no {session.file}, which is labelled")
-        yield from _of_session(session, paths[session.file].read_text("utf-8"))
+        transcript = _matching(session, paths)
+        if transcript is None:
+            return None
+        found += _of_session(session, transcript)
+    return found
 
 
-def _of_session(session: Session, text: str) -> Iterator[Labelled]:
-    starts = [0, *(at + 1 for at, char in enumerate(text) if char == "\n")]
-    messages = list(_messages(text))
-    firsts = [message.first for message in messages]
-    read_before: dict[int, tuple[list[tuple[int, int, str]], list[tuple[int, int]]]] = {}
+def _matching(session: Session, paths: Iterable[Path]) -> _Transcript | None:
+    """The file of a session. Some stand there several times, cut at other places: the one that fits the labels is it."""
+    for path in paths:
+        if path.name.startswith(session.session):
+            transcript = _Transcript(path.read_text("utf-8"))
+            if all(transcript.message(line[0], line[1]) is not None for line in session.lines):
+                return transcript
+    return None
+
+
+def _of_session(session: Session, transcript: _Transcript) -> Iterator[Labelled]:
+    read_before: dict[int, _Found] = {}
     for number, speaker, is_typed, kind in session.lines:
-        first = starts[number - 1]
-        last = text.find("\n", first)
-        last = len(text) if last < 0 else last
-        at = bisect.bisect_right(firsts, last) - 1
-        message = messages[at]
-        if message.speaker is not speaker or not message.first < last or not first < message.last:
-            raise SystemExit(f"{session.file}:{number} is no line of the {speaker}")
+        at = transcript.message(number, speaker)
+        if at is None:
+            raise ValueError(f"{session.session}:{number} is no line of the {speaker}")
         if at not in read_before:
-            read_before[at] = _read(text, message)
-        found, stretches = read_before[at]
-        types = frozenset(kind for start, end, kind in found if start < last and first < end)
-        is_kept = any(start < last and first < end for start, end in stretches)
-        where = f"{session.file}:{number}"
-        yield Labelled(text[first:last], speaker, is_typed, is_kept, kind, types, where)
+            read_before[at] = _read(transcript.text, transcript.messages[at])
+        line = transcript.line(number)
+        found = read_before[at]
+        text = transcript.text[slice(*line)]
+        where = f"{session.session}:{number}"
+        yield Labelled(text, speaker, is_typed, found.is_typed(*line), kind, found.types(*line), where)
 
 
 def _messages(text: str) -> Iterator[_Message]:
@@ -99,23 +147,25 @@ def _messages(text: str) -> Iterator[_Message]:
                 before = text[first:last]
 
 
-def _read(text: str, message: _Message) -> tuple[list[tuple[int, int, str]], list[tuple[int, int]]]:
+def _read(text: str, message: _Message) -> _Found:
     words = text[message.first : message.last]
     hints = read(words, message.speaker, message.before)
     stretches = typed(words) if message.speaker is Speaker.USER else ()
-    return (
+    return _Found(
         [(message.first + hint.first, message.first + hint.last, hint.kind) for hint in hints],
         [(message.first + first, message.first + last) for first, last in stretches],
     )
 
 
-def invented(*, is_held_back: bool) -> Iterator[Labelled]:
+def invented(part: str) -> list[Labelled]:
     """The invented sentences of one part."""
-    for case in tomllib.loads(CORPUS.read_text("utf-8"))["held_back" if is_held_back else "tuned"]:
+    found: list[Labelled] = []
+    for case in tomllib.loads(CORPUS.read_text("utf-8"))[part]:
         speaker = Speaker(case["speaker"])
         hints = read(case["text"], speaker, case.get("before", ""))
-        found = frozenset(str(hint.kind) for hint in hints)
-        yield Labelled(case["text"], speaker, True, True, case["type"], found, case["text"])
+        types = frozenset(str(hint.kind) for hint in hints)
+        found.append(Labelled(case["text"], speaker, True, True, case["type"], types, case["text"]))
+    return found
 
 
 def typed_share(lines: Iterable[Labelled]) -> tuple[int, int, int, int]:
