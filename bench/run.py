@@ -36,7 +36,11 @@ def main() -> None:
         "--logs", type=Path, action="append", default=[], help="a folder of real logs to measure on too"
     )
     parser.add_argument(
-        "--transcripts", type=Path, action="append", default=[], help="a folder of the labelled transcripts (extraction)"
+        "--transcripts",
+        type=Path,
+        action="append",
+        default=[],
+        help="a folder of the labelled transcripts (extraction)",
     )
     parser.add_argument("--large", action="store_true", help="also import a log of a gigabyte, which takes minutes")
     parser.add_argument("--json", action="store_true", help="print the raw figures as JSON")

@@ -6,8 +6,8 @@ from blackbird.artifacts.model import Type
 
 _CUES = {
     Type.DECISION: re.compile(
-        r"\b(?:decid(?:e|ed)|decision|going with|go with|settled on|let's (?:use|go|do|change|keep)|instead of|rather than"
-        r"|switch(?:ed)? to|chose|opted|prefer|we want|should (?:be|use))\b",
+        r"\b(?:decid(?:e|ed)|decision|going with|go with|settled on|let's (?:use|go|do|change|keep)|instead of"
+        r"|rather than|switch(?:ed)? to|chose|opted|prefer|we want|should (?:be|use))\b",
         re.IGNORECASE,
     ),
     Type.CONSTRAINT: re.compile(

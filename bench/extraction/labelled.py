@@ -95,7 +95,7 @@ def sessions() -> tuple[Session, ...]:
 
 
 def labelled_lines(folders: Iterable[Path], part: str) -> list[Labelled] | None:
-    """The labelled lines of one part of the transcripts, which stand anywhere below the folders; None: one is not there."""
+    """The labelled lines of one part of the transcripts, anywhere below the folders; None: one is missing."""
     paths = sorted(path for folder in folders for path in folder.rglob("*.md"))
     found: list[Labelled] = []
     for session in sessions():
@@ -109,7 +109,7 @@ def labelled_lines(folders: Iterable[Path], part: str) -> list[Labelled] | None:
 
 
 def _matching(session: Session, paths: Iterable[Path]) -> _Transcript | None:
-    """The file of a session. Some stand there several times, cut at other places: the one that fits the labels is it."""
+    """The file of a session. Some stand there in several versions: the first that fits the labels is it."""
     for path in paths:
         if path.name.startswith(session.session):
             transcript = _Transcript(path.read_text("utf-8"))

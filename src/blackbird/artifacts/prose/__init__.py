@@ -1,7 +1,7 @@
 """What people and agents say, read for what it settles: by patterns, without a model.
 
-`typed` tells what a human typed, `sentences` takes it apart, `subjects` names what a sentence is about, `replies` reads
-short answers, and `reading` puts them together: `read` is the door.
+`typed` tells what a human typed, `sentences` takes it apart, `subjects` names what a sentence is about, `replies`
+reads short answers, and `reading` puts them together: `read` is the door.
 """
 
 from blackbird.artifacts.prose.hint import Hint, Stretch

@@ -17,9 +17,9 @@ class Stretch(NamedTuple):
 class Hint(msgspec.Struct, frozen=True, kw_only=True):
     """What a sentence says. Its quote is the text from `first` up to `last`.
 
-    `subject` is a key as `subjects.key` makes it; `subject`, `choice` and `rejected` are there only where the sentence
-    names them. `rationale` are characters of the same text. `must`, `is_local` belong to constraints, `thread` and
-    `state` to what is left open. `reverts`: it goes back to what held before.
+    `subject` is a key as `subjects.key` makes it; `subject`, `choice` and `rejected` are there only where the
+    sentence names them. `rationale` are characters of the same text. `must`, `is_local` belong to constraints,
+    `thread` and `state` to what is left open. `reverts`: it goes back to what held before.
     """
 
     kind: Type

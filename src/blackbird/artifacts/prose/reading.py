@@ -1,7 +1,7 @@
 """Reads prose for decisions, constraints and open threads: what the human orders, and what the agent says outright.
 
-Each sentence is held against a table of forms, `forms.toml`. A form counts where a clause begins, so that a description
-of code is none: "never returns null" is no order. An agent's words count in a few outright forms alone.
+Each sentence is held against a table of forms, `forms.toml`. Most count only where a clause begins, so that a
+description of code is none: "it never returns null" is no order. Of an agent's words, a few outright forms count.
 """
 
 import functools
@@ -24,6 +24,8 @@ LONGEST_SENTENCE = 1_500
 LONGEST_STATEMENT = 400
 #: Clauses of a sentence that are looked at.
 CLAUSES = 12
+#: Sentences of a last paragraph among which the question is looked for.
+LAST_SENTENCES = 8
 
 _ENDS = " \t\r\n.!?,;:"
 _LETTER = re.compile(r"[^\W\d_]")
@@ -107,7 +109,7 @@ def _hint(text: str, sentence: Sentence, speaker: Speaker) -> Hint | None:
     if (form := _listed(sentence, speaker, rules)) is None:
         readable = masked(words)
         form = _fitting(readable, speaker, rules)
-    return None if form is None else _made(text, sentence, words, form)
+    return None if form is None else _made(sentence, words, form)
 
 
 def _listed(sentence: Sentence, speaker: Speaker, rules: _Rules) -> _Form | None:
@@ -128,7 +130,7 @@ def _listed(sentence: Sentence, speaker: Speaker, rules: _Rules) -> _Form | None
 def _fitting(words: str, speaker: Speaker, rules: _Rules) -> _Form | None:
     """The first form of the table that a sentence has."""
     is_question = words.rstrip("\"')*_ ").endswith("?") and not rules.tag_question.search(words)
-    if is_question or rules.veto.search(words) or not _LETTER.search(words):
+    if is_question or not _LETTER.search(words):
         return None
     clauses = list(_clauses(words, rules))
     for form, pattern, unless in rules.forms[speaker]:
@@ -137,7 +139,7 @@ def _fitting(words: str, speaker: Speaker, rules: _Rules) -> _Form | None:
         else:
             is_there = pattern.search(words) is not None
         if is_there and (unless is None or not unless.search(words)):
-            return form
+            return None if rules.veto.search(words) else form
     return None
 
 
@@ -157,7 +159,7 @@ def _clauses(words: str, rules: _Rules) -> Iterator[int]:
             yield at
 
 
-def _made(text: str, sentence: Sentence, words: str, form: _Form) -> Hint:
+def _made(sentence: Sentence, words: str, form: _Form) -> Hint:
     rules = _rules()
     constraint = form.type is Type.CONSTRAINT
     slots = subjects.Slots()
@@ -194,7 +196,9 @@ def _rationale(words: str, first: int, rules: _Rules) -> tuple[int, int] | None:
 def _statement(words: str) -> str:
     """A sentence as one line that stands by itself: no marks, no words that only open it."""
     line = plain(words)
-    opener = re.match(r"(?:(?:ok(?:ay)?|so|and|but|also|well|hmm?|ah|oh|umm?|yes|yep|yup|yeah)\b[,.…!]*\s+)+", line, re.IGNORECASE)
+    opener = re.match(
+        r"(?:(?:ok(?:ay)?|so|and|but|also|well|hmm?|ah|oh|umm?|yes|yep|yup|yeah)\b[,.…!]*\s+)+", line, re.IGNORECASE
+    )
     line = line[opener.end() :] if opener and opener.end() < len(line) else line
     line = line[:1].upper() + line[1:]
     return line if len(line) <= LONGEST_STATEMENT else line[: LONGEST_STATEMENT - 1].rstrip() + "…"
@@ -228,7 +232,8 @@ def _is_standing(hint: Hint) -> bool:
 
 _TO_THE_USER = re.compile(r"\b(?:you|your|i|me|we|shall|prefer)\b|^\W*(?:which|what|how|should)\b", re.IGNORECASE)
 _OFFERS = re.compile(
-    r"\b(?:would you (?:like|prefer)|do you want|should i|shall i|want me to|which|prefer|you'd like|like me to)\b", re.IGNORECASE
+    r"\b(?:would you (?:like|prefer)|do you want|should i|shall i|want me to|which|prefer|you'd like|like me to)\b",
+    re.IGNORECASE,
 )
 
 
@@ -239,7 +244,7 @@ def _asked(text: str, found: list[Sentence]) -> Hint | None:
         above -= 1
     has_options = above < len(found)
     first: int | None = None
-    for at in range(above - 1, -1, -1):
+    for at in range(above - 1, max(above - 1 - LAST_SENTENCES, -1), -1):
         one = found[at]
         if one.form is not Form.PLAIN or "\n\n" in text[one.last : found[above - 1].first]:
             break
@@ -275,16 +280,20 @@ def _rules() -> _Rules:
             if form.speaker is speaker
         )
     return _Rules(
-        compiled(rf"(?:{table.opener}\b[,.…!:]*|{table.opening_phrase})\s+"),
-        compiled(table.clause_break),
-        compiled("|".join(table.veto)),
-        *map(compiled, (table.tag_question, table.local, table.standing, table.rationale)),
-        forms,
-        tuple((listed, compiled(listed.lead)) for listed in table.list),
+        opener=compiled(f"(?:\n{table.opener}" + rf"\b[,.…!:]*|{table.opening_phrase})\s+"),
+        clause_break=compiled(table.clause_break),
+        veto=compiled("|\n".join(table.veto)),
+        tag_question=compiled(table.tag_question),
+        local=compiled(table.local),
+        standing=compiled(table.standing),
+        rationale=compiled(table.rationale),
+        forms=forms,
+        lists=tuple((listed, compiled(listed.lead)) for listed in table.list),
     )
 
 
 def _compiled(pattern: str, fragments: dict[str, str]) -> re.Pattern[str]:
+    """A pattern of the table, in one piece. A fragment may have others in it."""
     for _ in range(2):
-        pattern = re.sub(r"%(\w+)%", lambda found: fragments[found[1]], pattern)
-    return re.compile(pattern, re.IGNORECASE)
+        pattern = re.sub(r"%(\w+)%", lambda found: f"\n{fragments[found[1]]}", pattern)
+    return re.compile(re.sub(r"\n\s*", "", f"\n{pattern}"), re.IGNORECASE)

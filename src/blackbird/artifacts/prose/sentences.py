@@ -14,8 +14,8 @@ _TABLE = re.compile(r"[ \t]*\|")
 _QUOTE = re.compile(r"[ \t]*>")
 _HEADING = re.compile(r"[ \t]{0,3}#{1,6}[ \t]+")
 _ITEM = re.compile(r"[ \t]*(?:[-*+•]|\(?\d{1,3}[.)]|\(?[a-hA-H][.)])[ \t]+(?:\[(?P<box>[ xX~-])\][ \t]+)?")
-#: What may be a sentence's end: marks, then blanks. Three dots are a pause.
-_STOP = re.compile(r"(?<!\.)[.!?]+[\"')\]*_”’]*(?=\s)|\.{3,}(?=\s+[A-Z])")
+#: What may be a sentence's end: marks, then blanks.
+_STOP = re.compile(r"(?<![.!?])[.!?]+[\"')\]*_”’]*(?=\s)")
 _CODE = re.compile(r"`[^`\n]{1,200}`")
 _CODE_APART = re.compile(r"(`[^`\n]*`)")
 _MARKUP = re.compile(r"\*\*|__|(?<!\w)[*_](?=\w)|(?<=\w)[*_](?!\w)")

@@ -22,37 +22,50 @@ _STOP = re.compile(
 #: What may follow it that names the thing more closely.
 _PART = re.compile(r"\s+(?:at|of)\s+(?:level|version|least|most)?\s*[\w.]+", re.IGNORECASE)
 _NOT_FOR = re.compile(
-    r"(?:now|this|that|these|those|it|them|the (?:moment|time being|rest|same)|a (?:while|bit|moment)|each|example|all of"
-    r"|both|me|us|you|sure|here)\b",
+    r"(?:now|this|that|these|those|it|them|the (?:moment|time being|rest|same)|a (?:while|bit|moment)|each|example"
+    r"|all of|both|me|us|you|sure|here)\b",
     re.IGNORECASE,
 )
-_PRONOUN = re.compile(r"(?:it|this|that|they|them|these|those|one|he|she|we|i|you|there|which|what|who)$", re.IGNORECASE)
+_PRONOUN = re.compile(
+    r"(?:it|this|that|they|them|these|those|one|he|she|we|i|you|there|which|what|who)$", re.IGNORECASE
+)
 
 _CHOOSE = (
     r"(?:us(?:e|ing)|go(?:ing)? with|went with|stick(?:ing)? (?:with|to)|stay(?:ing)? (?:on|with)|settled? on|choose"
     r"|chose|chosen|pick(?:ed)?|opted for|opt for|adopt|switch(?:ed|ing)? to|move to|migrate to|agreed on)"
 )
 _TAKEN = re.compile(rf"\b{_CHOOSE}\s+", re.IGNORECASE)
-_NEGATED_USE = re.compile(r"\b(?:never|don't|do not|not to|stop|avoid|no longer|won't)\s+(?:ever\s+)?us(?:e|ing)\s+", re.IGNORECASE)
-_UNWANTED = re.compile(r"\b(?:(?:don't|do not|no longer) (?:really )?(?:want|need)|no need for)\s+(?!to\b)", re.IGNORECASE)
+_NEGATED_USE = re.compile(
+    r"\b(?:never|don't|do not|not to|stop|avoid|no longer|won't)\s+(?:ever\s+)?us(?:e|ing)\s+", re.IGNORECASE
+)
+_UNWANTED = re.compile(
+    r"\b(?:(?:don't|do not|no longer) (?:really )?(?:want|need)|no need for)\s+(?!to\b)", re.IGNORECASE
+)
 _INSTEAD = re.compile(r"\b(?:instead of|rather than|in place of|in favou?r of|over|not)\s+", re.IGNORECASE)
 _LEADING = re.compile(r"(?:^|[,.;]\s*)(?:instead of|rather than)\s+", re.IGNORECASE)
 #: Before a word that would else be a verb: it is a noun.
 _NOUN = r"(?<!\bthe )(?<!\ba )(?<!\bonly )(?<!\bthis )(?<!\bany )(?<!\bno )(?<!\bthat )"
 _FROM_TO = re.compile(
-    _NOUN + r"\b(?:switch|migrate|move|chang\w+|renam\w+|go)\b(?P<what>[^,.;]{0,60}?)\s*\bfrom\s+(?P<old>[^,;]{1,60}?)\s+to\s+",
+    _NOUN + r"\b(?:switch|migrate|move|chang\w+|renam\w+|go)\b(?P<what>[^,.;]{0,60}?)\s*\bfrom\s+"
+    r"(?P<old>[^,;]{1,60}?)\s+to\s+",
     re.IGNORECASE,
 )
-_REPLACE = re.compile(r"\b(?:replac\w+\s+(?P<old>[^,;]{1,60}?)\s+(?:with|by)|swap\w*\s+(?P<out>[^,;]{1,60}?)\s+for)\s+", re.IGNORECASE)
+_REPLACE = re.compile(
+    r"\b(?:replac\w+\s+(?P<old>[^,;]{1,60}?)\s+(?:with|by)|swap\w*\s+(?P<out>[^,;]{1,60}?)\s+for)\s+", re.IGNORECASE
+)
 _TO = re.compile(
     _NOUN + r"\b(?:set|chang\w+|bump|raise|lower|increase|reduce|pin|upgrade|downgrade|rename|cap|limit|update)\s+"
     r"(?P<what>[^,;]{1,60}?)\s+(?:to(?: be| all use| use)?|at)\s+",
     re.IGNORECASE,
 )
 _SHOULD_BE = re.compile(
-    r"^(?P<what>[^,;]{1,60}?)\s+(?:should|must|needs? to|ha(?:s|ve) to|ought to|will)\s+(?:always\s+)?(?:be|start at)\s+", re.IGNORECASE
+    r"^(?P<what>[^,;]{1,60}?)\s+(?:should|must|needs? to|ha(?:s|ve) to|ought to|will)\s+(?:always\s+)?"
+    r"(?:be|start at)\s+",
+    re.IGNORECASE,
 )
-_MUST_NOT = re.compile(r"^(?P<what>[^,;]{1,60}?)\s+(?:must not|mustn't|may not|cannot|can't|must never)\s+", re.IGNORECASE)
+_MUST_NOT = re.compile(
+    r"^(?P<what>[^,;]{1,60}?)\s+(?:must not|mustn't|may not|cannot|can't|must never)\s+", re.IGNORECASE
+)
 _PREFER = re.compile(r"\b(?:prefer|rather (?:have|use|see))\s+", re.IGNORECASE)
 _THAN = re.compile(r"\s+(?:over|to|than|instead of|rather than)\s+", re.IGNORECASE)
 _MAKE_DEFAULT = re.compile(r"\bmake\s+(?P<what>[^,;]{1,60}?)\s+the\s+(?P<role>default\b[^,.;]{0,30})", re.IGNORECASE)
@@ -80,7 +93,8 @@ def normal(statement: str) -> str:
 
 
 _FILLERS = re.compile(
-    r"\b(?:please|let's|lets|ok|okay|so|also|then|actually|really|yes|yep|yup|yeah|well|now|we'll|we will|we should|we want to)\b"
+    r"\b(?:please|let's|lets|ok|okay|so|also|then|actually|really|yes|yep|yup|yeah|well|now|we'll"
+    r"|we will|we should|we want to)\b"
 )
 
 
@@ -165,7 +179,11 @@ def _refused(sentence: str) -> Slots:
 def _purpose(sentence: str, at: int) -> str | None:
     """What follows the first `for`, in the same clause."""
     found = _FOR.search(sentence, at)
-    if not found or any(mark in sentence[at : found.start()] for mark in ",;") or _NOT_FOR.match(sentence, found.end()):
+    if (
+        not found
+        or any(mark in sentence[at : found.start()] for mark in ",;")
+        or _NOT_FOR.match(sentence, found.end())
+    ):
         return None
     return _subject(_name(sentence, found.end()) or "")
 

@@ -22,6 +22,7 @@ DOCUMENT_LINES = 12
 TYPED_LINES = 40
 #: Lines in a row, straight below one that ends with a colon, that are shown and not said.
 SHOWN_LINES = 3
+SHOWN_AT_MOST = 12
 
 _HEADING = re.compile(r"[ \t]{0,3}#{1,6}[ \t]+\S")
 _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})")
@@ -139,7 +140,11 @@ def _not_shown(paragraphs: list[list[_Line]], rules: _Rules) -> Iterator[list[_L
 def _is_machine(paragraph: list[_Line], rules: _Rules) -> bool:
     """Whether a program printed most of a paragraph; what is indented counts if anything else gives it away."""
     printed = [line.is_fenced or bool(rules.machine.search(line.text)) for line in paragraph]
-    aside = sum(bool(_INDENTED.match(line.text)) for line, is_printed in zip(paragraph, printed, strict=True) if not is_printed)
+    aside = sum(
+        bool(_INDENTED.match(line.text))
+        for line, is_printed in zip(paragraph, printed, strict=True)
+        if not is_printed
+    )
     return any(printed) and (sum(printed) + aside) * 2 > len(paragraph)
 
 
@@ -149,7 +154,7 @@ def _kept(paragraph: list[_Line]) -> list[_Line]:
     kept: list[_Line] = []
     is_list = False
     for at, line in enumerate(paragraph):
-        if at and paragraph[at - 1].text.rstrip().endswith(":") and _are_shown(paragraph[at:]):
+        if at and paragraph[at - 1].text.rstrip().endswith(":") and _are_shown(paragraph[at : at + SHOWN_AT_MOST]):
             break
         is_list = bool(_ITEM.match(line.text)) if not _INDENTED.match(line.text) else is_list
         is_indented = bool(_INDENTED.match(line.text)) and not is_list
