@@ -15,6 +15,7 @@ sys.path.insert(0, str(ROOT))
 #: Each is a module beside this one: what it measures, and a page of Markdown from that.
 SUBJECTS: dict[str, Callable[[Any, argparse.Namespace], Any]] = {
     "canon": lambda module, options: module.measure(options.rounds),
+    "extraction": lambda module, options: module.measure(options.transcripts),
     "imports": lambda module, options: module.measure(options.rounds, large=options.large),
     "launch": lambda module, options: module.measure(options.rounds),
     "log": lambda module, options: module.measure(options.rounds, options.logs),
@@ -33,6 +34,13 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5, help="interleaved rounds (default: 5)")
     parser.add_argument(
         "--logs", type=Path, action="append", default=[], help="a folder of real logs to measure on too"
+    )
+    parser.add_argument(
+        "--transcripts",
+        type=Path,
+        action="append",
+        default=[],
+        help="a folder of the labelled transcripts (extraction)",
     )
     parser.add_argument("--large", action="store_true", help="also import a log of a gigabyte, which takes minutes")
     parser.add_argument("--json", action="store_true", help="print the raw figures as JSON")
