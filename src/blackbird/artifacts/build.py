@@ -25,7 +25,7 @@ def builder_version() -> str:
 
 
 class Builder:
-    """Builds the artifacts of one session. What was found in parts that did not change since is not looked for again."""
+    """Builds the artifacts of one session; what did not change since the last time is not read again."""
 
     def __init__(self) -> None:
         self._acts: dict[str, tuple[Deed, Act]] = {}

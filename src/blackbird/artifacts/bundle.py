@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from blackbird.artifacts import normal
+from blackbird.artifacts import shortening
 from blackbird.artifacts.model import Artifact, Change, Command, Outcome, Segment, Speaker, Type
 
 #: Characters of each part.
@@ -49,7 +49,7 @@ def bundle(outcome: Artifact, artifacts: Iterable[Artifact]) -> Bundle:
         session=outcome.session,
         task=outcome.task,
         run=outcome.run,
-        description=normal.one_line(content.description, _DESCRIPTION) if content.description else None,
+        description=shortening.one_line(content.description, _DESCRIPTION) if content.description else None,
         status=content.status,
         decided_by=content.decided_by,
         turns=tuple(_cut(text, _TURN) for text in turns[-_TURNS:]),

@@ -1,4 +1,4 @@
-"""A claim: what one place of the timeline says is decided, required or left open, before it is held against others."""
+"""A claim: what one place of the timeline says is decided, required or left open, before others are asked."""
 
 import msgspec
 
@@ -21,6 +21,8 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True):
     run: str | None = None
     subject: str | None = None
     choice: str | None = None
+    #: The choice as a key, by which the same one is known again.
+    chosen: str | None = None
     rejected: tuple[str, ...] = ()
     rationale: str | None = None
     must: bool = True

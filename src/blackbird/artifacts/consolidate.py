@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from blackbird.artifacts import normal
+from blackbird.artifacts import prose
 from blackbird.artifacts.claims import Claim
 from blackbird.artifacts.model import (
     Artifact,
@@ -151,18 +151,18 @@ class _Rulings:
 
     def _subject_of_rejected(self, claim: Claim) -> str | None:
         """`X instead of Y` is about whatever Y was chosen for; a way back is about what it was left for."""
-        rejected = {normal.choice(one) for one in claim.rejected}
+        rejected = {prose.key(one) for one in claim.rejected}
         for entry in reversed(self.all):
-            if entry.subject is None or entry.claim.choice is None or entry.claim.reach is not claim.reach:
+            if entry.subject is None or entry.claim.chosen is None or entry.claim.reach is not claim.reach:
                 continue
-            if entry.superseded_by is None and entry.claim.choice in rejected:
+            if entry.superseded_by is None and entry.claim.chosen in rejected:
                 return entry.subject
-            if claim.is_revert and claim.choice is not None and entry.claim.choice == claim.choice:
+            if claim.is_revert and claim.chosen is not None and entry.claim.chosen == claim.chosen:
                 return entry.subject
         return None
 
     def _begin(self, claim: Claim, subject: str | None) -> _Entry:
-        key = (*_place(claim, subject), claim.choice or "", str(claim.must))
+        key = (*_place(claim, subject), claim.chosen or "", str(claim.must))
         number = self._counts[key] = self._counts.get(key, -1) + 1
         name = artifact_id(claim.type, self.session, *key, *([str(number)] if number else []))
         entry = _Entry(name, claim, subject, claim, 1, list(claim.provenance))
@@ -173,21 +173,21 @@ class _Rulings:
 def _place(claim: Claim, subject: str | None) -> tuple[str, ...]:
     """Where two claims meet: a subject of which each says what was chosen, or the same words; and the same reach."""
     reach = (claim.reach, claim.task or "") if claim.reach is Reach.TASK else (claim.reach,)
-    if subject is not None and claim.choice is not None:
+    if subject is not None and claim.chosen is not None:
         return ("subject", subject, *reach)
     return ("words", claim.normal, *reach)
 
 
 def _same(one: Claim, other: Claim) -> bool:
     """Whether two claims that meet say the same."""
-    return one.must is other.must and one.choice == other.choice
+    return one.must is other.must and one.chosen == other.chosen
 
 
 def _contradict(one: Claim, other: Claim) -> bool:
-    """Whether two claims that meet cannot both hold: two choices for one thing, or the same demanded and forbidden."""
+    """Whether two claims that meet cannot both hold: two choices for one thing, or one demanded and forbidden."""
     if one.must is not other.must:
-        return one.choice == other.choice
-    return one.must and one.choice != other.choice
+        return one.chosen == other.chosen
+    return one.must and one.chosen != other.chosen
 
 
 def _outranks(active: Claim, claim: Claim) -> bool:

@@ -14,8 +14,20 @@ _LANGUAGES = {
     **dict.fromkeys(("js", "jsx", "mjs", "cjs"), "JavaScript"),
     **dict.fromkeys(("c", "h"), "C"),
     **dict.fromkeys(("cc", "cpp", "hpp", "cxx"), "C++"),
-    **{"rs": "Rust", "go": "Go", "java": "Java", "kt": "Kotlin", "rb": "Ruby", "php": "PHP", "swift": "Swift"},
-    **{"cs": "C#", "scala": "Scala", "ex": "Elixir", "exs": "Elixir", "sh": "Shell", "sql": "SQL", "vue": "Vue"},
+    "rs": "Rust",
+    "go": "Go",
+    "java": "Java",
+    "kt": "Kotlin",
+    "rb": "Ruby",
+    "php": "PHP",
+    "swift": "Swift",
+    "cs": "C#",
+    "scala": "Scala",
+    "ex": "Elixir",
+    "exs": "Elixir",
+    "sh": "Shell",
+    "sql": "SQL",
+    "vue": "Vue",
 }
 _COMMANDS = {"test": "test_command", "build": "build_command", "lint": "lint_command", "run": "run_command"}
 _PLACES = 6

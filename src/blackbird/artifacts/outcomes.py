@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from blackbird.artifacts import normal, quotes, verdicts
+from blackbird.artifacts import quotes, shortening, verdicts
 from blackbird.artifacts.model import Artifact, Change, Command, Outcome, Provenance, Status, Type, artifact_id
 from blackbird.artifacts.scene import Run, Scene
 from blackbird.artifacts.work import Act
@@ -62,7 +62,7 @@ def _outcome(
         session=scene.session,
         task=run.task,
         run=run.id,
-        title=normal.one_line(title, 120),
+        title=shortening.one_line(title, 120),
         content=Outcome(
             status=status,
             decided_by=last.words if last is not None else None,
@@ -90,7 +90,7 @@ def _evidence(
             continue
         order = scene.order[act.result.id]
         if act.verdict is not None and act.command is not None:
-            words = f"`{normal.one_line(act.command.line, 80)}`: {act.command.said or _ended(act.command)}"
+            words = f"`{shortening.one_line(act.command.line, 80)}`: {act.command.said or _ended(act.command)}"
             yield Verdict(Status.SUCCESS if act.verdict else Status.FAIL, words, place, order)
         elif act.is_refused:
             yield Verdict(Status.BLOCKED, f"the user refused {act.call.call.name}", place, order)
@@ -101,7 +101,7 @@ def _evidence(
                 continue
             place = quotes.of_text(message, part.text, part.spans, found.first, found.last)
             if place is not None:
-                words = f"the user: {normal.one_line(part.text[found.first : found.last], 80)}"
+                words = f"the user: {shortening.one_line(part.text[found.first : found.last], 80)}"
                 status = Status.SUCCESS if found.is_good else Status.FAIL
                 yield Verdict(status, words, place, scene.order[message.id])
     yield from (verdict for verdict in blocked if _is_of(scene, verdict, run))
@@ -127,7 +127,7 @@ def _broken_off(scene: Scene, run: Run) -> Iterator[Verdict]:
     if last is not None and last.outcome is Ended.ERROR and last.evidence:
         words = last.failure.message if last.failure is not None else f"status {last.status}"
         place = Provenance(item=last.id, evidence=last.evidence[0])
-        yield Verdict(Status.FAIL, f"the provider: {normal.one_line(words, 80)}", place, scene.order[last.id])
+        yield Verdict(Status.FAIL, f"the provider: {shortening.one_line(words, 80)}", place, scene.order[last.id])
 
 
 def _stated(scene: Scene, run: Run) -> Iterator[Verdict]:
@@ -198,7 +198,7 @@ def _final(scene: Scene, said: list[Message]) -> str | None:
     for message in reversed(said):
         texts = [part.text for part, is_human in scene.spoken(message) if not is_human]
         if texts and message.thread not in scene.subagents:
-            return normal.one_line("\n".join(texts), 600)
+            return shortening.one_line("\n".join(texts), 600)
     return None
 
 
@@ -206,7 +206,7 @@ def _asked(scene: Scene, said: list[Message]) -> str | None:
     for message in said:
         for part, is_human in scene.spoken(message):
             if is_human and part.text.strip():
-                return normal.one_line(part.text, 300)
+                return shortening.one_line(part.text, 300)
     return None
 
 
@@ -220,10 +220,10 @@ def _bullets(files: tuple[Change, ...], commands: tuple[Command, ...], final: st
         (one for one in reversed(commands) if one.kind in ("test", "build", "lint") and one.ok is not None), None
     )
     if last is not None:
-        bullets.append(f"`{normal.one_line(last.line, 80)}`: {last.said or _ended(last)}")
+        bullets.append(f"`{shortening.one_line(last.line, 80)}`: {last.said or _ended(last)}")
     if final:
         bullets.append(first_sentence(final))
-    return tuple(normal.one_line(bullet, _BULLET) for bullet in bullets)
+    return tuple(shortening.one_line(bullet, _BULLET) for bullet in bullets)
 
 
 def first_sentence(text: str) -> str:

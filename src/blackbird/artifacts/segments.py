@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from blackbird.artifacts import normal, paths, quotes
+from blackbird.artifacts import paths, quotes, shortening
 from blackbird.artifacts.model import Artifact, Segment, Speaker, Type, artifact_id
 from blackbird.artifacts.scene import Scene
 from blackbird.canon.model import Message
@@ -32,7 +32,7 @@ def segments(scene: Scene, builder: str) -> Iterator[Artifact]:
                     session=scene.session,
                     task=run.task,
                     run=run.id,
-                    title=normal.one_line(text, _TITLE),
+                    title=shortening.one_line(text, _TITLE),
                     content=Segment(
                         speaker=Speaker.USER if is_human else Speaker.AGENT,
                         text=text,

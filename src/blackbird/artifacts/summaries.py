@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from blackbird.artifacts import normal
+from blackbird.artifacts import shortening
 from blackbird.artifacts.model import (
     Artifact,
     Constraint,
@@ -36,7 +36,7 @@ def summary(scene: Scene, artifacts: Sequence[Artifact], builder: str) -> Artifa
         id=artifact_id(Type.SUMMARY, scene.session),
         type=Type.SUMMARY,
         session=scene.session,
-        title=normal.one_line(scene.about.title or goal or scene.session, 120),
+        title=shortening.one_line(scene.about.title or goal or scene.session, 120),
         content=Summary(
             goal=goal,
             bullets=tuple(bullets[:_BULLETS]),
@@ -64,8 +64,8 @@ def _is_telling(artifact: Artifact) -> bool:
 def _told(artifact: Artifact) -> str:
     content = artifact.content
     if isinstance(content, Outcome):
-        return normal.one_line(f"{content.status}: {artifact.title}")
-    return normal.one_line(f"{artifact.type.replace('_', ' ')}: {artifact.title}")
+        return shortening.one_line(f"{content.status}: {artifact.title}")
+    return shortening.one_line(f"{artifact.type.replace('_', ' ')}: {artifact.title}")
 
 
 def _places(artifacts: Sequence[Artifact]) -> tuple[Provenance, ...]:

@@ -4,8 +4,9 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 import msgspec
+from blackbox.events.tools import MODIFYING, Access
 
-from blackbird.artifacts import commands, diffs, normal, outputs, paths, quotes
+from blackbird.artifacts import commands, diffs, outputs, paths, quotes, shortening
 from blackbird.artifacts.model import Change, Command, Provenance
 from blackbird.artifacts.outputs import Report
 from blackbird.artifacts.scene import Deed, Run, Scene
@@ -13,7 +14,6 @@ from blackbird.canon.model import Call, Result
 from blackbird.deeds import changes
 from blackbird.deeds.results import exit_code, is_error, is_interrupted
 from blackbox.events import tools
-from blackbox.events.tools import MODIFYING, Access
 
 _COMMAND = 400
 _ERROR = 200
@@ -97,14 +97,14 @@ def _command(scene: Scene, deed: Deed, act: Act) -> Act:
     return msgspec.structs.replace(
         act,
         command=Command(
-            line=normal.one_line(line, _COMMAND),
+            line=shortening.one_line(line, _COMMAND),
             kind=kind,
             exit_code=code,
             ok=_ok(deed, reports, code, is_hidden=any(one.is_hidden for one in ran if one.kind == kind)),
             said="; ".join(report.summary for report in reports if report.summary) or None,
             item=deed.call.id,
         ),
-        known_as=" && ".join(one.normal for one in ran if one.kind == kind) or normal.one_line(line, _COMMAND),
+        known_as=" && ".join(one.normal for one in ran if one.kind == kind) or shortening.one_line(line, _COMMAND),
         changes=tuple(_patched(scene, deed)),
         read=tuple(dict.fromkeys(paths.relative(path, scene.about.cwd) for one in ran for path in one.reads)),
         reports=reports,
@@ -199,7 +199,7 @@ def _error(deed: Deed, reports: tuple[Report, ...]) -> Error | None:
         return None
     result = deed.result.result
     place = quotes.of_text(deed.result, result.text, result.spans, first.first, first.last)
-    return Error(normal.one_line(first.text, _ERROR), place) if place is not None else None
+    return Error(shortening.one_line(first.text, _ERROR), place) if place is not None else None
 
 
 def _failure(deed: Deed) -> Error | None:
@@ -210,4 +210,4 @@ def _failure(deed: Deed) -> Error | None:
     first = next((line for line in result.text.split("\n") if line.strip()), "")
     at = result.text.find(first) if first else 0
     place = quotes.of_text(deed.result, result.text, result.spans, at, at + len(first))
-    return Error(normal.one_line(first or "failed", _ERROR), place) if place is not None else None
+    return Error(shortening.one_line(first or "failed", _ERROR), place) if place is not None else None

@@ -37,7 +37,9 @@ def claim(statement: str, order: int, **more: Any) -> Claim:
 
 
 def use(choice: str, order: int, **more: Any) -> Claim:
-    return claim(f"Use {choice} for storage", order, **{"subject": "storage", "choice": choice, **more})
+    return claim(
+        f"Use {choice} for storage", order, **{"subject": "storage", "choice": choice, "chosen": choice, **more}
+    )
 
 
 def built(*claims: Claim) -> list[Artifact]:
@@ -82,13 +84,14 @@ def test_ids_stay_when_an_earlier_history_is_unchanged() -> None:
 
 def test_instead_of_supersedes_what_was_rejected() -> None:
     artifacts = built(
-        use("sqlite", 1), claim("Take postgres instead of SQLite", 2, choice="postgres", rejected=("SQLite",))
+        use("sqlite", 1),
+        claim("Take postgres instead of SQLite", 2, choice="postgres", chosen="postgres", rejected=("SQLite",)),
     )
     assert chain(artifacts) == [("sqlite", False), ("postgres", True)]
 
 
 def test_going_back_is_about_what_it_was_left_for() -> None:
-    artifacts = built(use("a", 1), use("b", 2), claim("Go back to a", 3, choice="a", is_revert=True))
+    artifacts = built(use("a", 1), use("b", 2), claim("Go back to a", 3, choice="a", chosen="a", is_revert=True))
     assert chain(artifacts) == [("a", False), ("b", False), ("a", True)]
 
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from blackbird.artifacts import normal, quotes
+from blackbird.artifacts import prose, quotes, shortening
 from blackbird.artifacts.claims import Claim
 from blackbird.artifacts.model import Signal, Speaker, Type
 from blackbird.artifacts.scene import Scene
@@ -31,7 +31,7 @@ def claims(scene: Scene) -> Iterator[Claim]:
         yield Claim(
             type=Type.DECISION,
             statement=f"Plan approved: {title}",
-            normal=normal.statement(f"plan {title}"),
+            normal=prose.normal(f"plan {title}"),
             by=Speaker.USER,
             signal=Signal.STRUCTURED,
             provenance=places,
@@ -46,4 +46,4 @@ def _title(plan: str) -> str:
     """Its first heading, else its first words."""
     heading = _HEADING.search(plan)
     words = heading["words"] if heading is not None else next(iter(plan.strip().split("\n")), "")
-    return normal.one_line(_LABEL.sub("", words.strip(" #*")) or words)
+    return shortening.one_line(_LABEL.sub("", words.strip(" #*")) or words)

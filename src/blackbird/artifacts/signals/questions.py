@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from blackbird.artifacts import normal, quotes
+from blackbird.artifacts import prose, quotes, shortening
 from blackbird.artifacts.claims import Claim
 from blackbird.artifacts.model import Provenance, Signal, Speaker, ThreadKind, ThreadState, Type
 from blackbird.artifacts.scene import Deed, Scene
@@ -34,8 +34,8 @@ def _claim(scene: Scene, deed: Deed, asked: Asked, *, is_only: bool) -> Claim:
     run = scene.run_of(item)
     return Claim(
         type=Type.DECISION,
-        statement=f"{normal.one_line(asked.text)} {normal.one_line(choice)}",
-        normal=normal.statement(f"{asked.text} {choice}"),
+        statement=f"{shortening.one_line(asked.text)} {shortening.one_line(choice)}",
+        normal=prose.normal(f"{asked.text} {choice}"),
         by=Speaker.USER,
         signal=Signal.STRUCTURED,
         provenance=tuple(_places(deed, chosen)),
@@ -43,8 +43,9 @@ def _claim(scene: Scene, deed: Deed, asked: Asked, *, is_only: bool) -> Claim:
         at=item.at,
         task=run.task,
         run=run.id,
-        subject=normal.subject(asked.header or asked.text),
-        choice=normal.choice(choice),
+        subject=prose.key(asked.header or asked.text),
+        choice=shortening.one_line(choice),
+        chosen=prose.key(choice),
         rejected=tuple(option for option in asked.options if option not in chosen),
     )
 
@@ -54,8 +55,8 @@ def _open(scene: Scene, deed: Deed, asked: Asked) -> Claim:
     found = quotes.whole(deed.call)
     return Claim(
         type=Type.THREAD,
-        statement=normal.one_line(asked.text),
-        normal=normal.statement(asked.text),
+        statement=shortening.one_line(asked.text),
+        normal=prose.normal(asked.text),
         by=Speaker.AGENT,
         signal=Signal.STRUCTURED,
         provenance=(found,) if found is not None else (),

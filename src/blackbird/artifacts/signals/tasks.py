@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from blackbird.artifacts import normal, quotes
+from blackbird.artifacts import prose, quotes, shortening
 from blackbird.artifacts.claims import Claim
 from blackbird.artifacts.model import Signal, Speaker, ThreadKind, ThreadState, Type
 from blackbird.artifacts.scene import Deed, Scene
@@ -42,7 +42,7 @@ def _listed(scene: Scene, deed: Deed, before: dict[str, Task]) -> Iterator[Claim
     tasks = todos.tasks_of(deed.call.call)
     if tasks is None:
         return
-    now = {normal.statement(task.text): task for task in tasks if task.text}
+    now = {prose.normal(task.text): task for task in tasks if task.text}
     for key, task in now.items():
         if key not in before or before[key].state != task.state:
             yield _claim(scene, deed.call, task.text, task.state)
@@ -77,8 +77,8 @@ def _claim(scene: Scene, item: Item, text: str, state: str) -> Claim:
     found = quotes.whole(item)
     claim = Claim(
         type=Type.THREAD,
-        statement=normal.one_line(text),
-        normal=normal.statement(text),
+        statement=shortening.one_line(text),
+        normal=prose.normal(text),
         by=Speaker.AGENT,
         signal=Signal.STRUCTURED,
         provenance=(found,) if found is not None else (),

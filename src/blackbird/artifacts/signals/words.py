@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from blackbird.artifacts import normal, prose, quotes
+from blackbird.artifacts import prose, quotes, shortening
 from blackbird.artifacts.claims import Claim
 from blackbird.artifacts.model import Reach, Signal, Speaker, ThreadKind, ThreadState, Type
 from blackbird.artifacts.prose import Hint
@@ -57,9 +57,12 @@ def _claim(scene: Scene, message: Message, part: Text, hint: Hint, *, is_human: 
         return None
     run = scene.run_of(message)
     because = hint.rationale
+    must = hint.must is not False
+    # What is forbidden stands where else what is chosen does.
+    named = hint.choice or (hint.rejected[0] if not must and len(hint.rejected) == 1 else None)
     return Claim(
         type=hint.kind,
-        statement=normal.one_line(hint.statement),
+        statement=shortening.one_line(hint.statement),
         normal=prose.normal(hint.statement),
         by=Speaker.USER if is_human else Speaker.AGENT,
         signal=Signal.IMPERATIVE if is_human else Signal.PROSE,
@@ -69,14 +72,15 @@ def _claim(scene: Scene, message: Message, part: Text, hint: Hint, *, is_human: 
         task=run.task,
         run=run.id,
         subject=hint.subject,
-        choice=normal.choice(hint.choice) if hint.choice is not None else None,
-        rejected=hint.rejected,
-        rationale=normal.one_line(part.text[because[0] : because[1]]) if because is not None else None,
-        must=hint.must is not False,
+        choice=named,
+        chosen=prose.key(named) if named is not None else None,
+        rejected=hint.rejected if must else (),
+        rationale=shortening.one_line(part.text[because[0] : because[1]]) if because is not None else None,
+        must=must,
         reach=Reach.TASK if hint.is_local else Reach.SESSION,
         is_revert=hint.reverts,
-        kind=hint.thread_kind or ThreadKind.TODO,
-        state=hint.thread_state or ThreadState.OPEN,
+        kind=hint.thread or ThreadKind.TODO,
+        state=hint.state or ThreadState.OPEN,
     )
 
 
@@ -87,7 +91,7 @@ def _answered(scene: Scene, message: Message, waiting: list[Claim]) -> Iterator[
         yield msgspec.structs.replace(
             claim,
             state=ThreadState.ANSWERED,
-            closed_by=f"the user: {normal.one_line(words, 120)}",
+            closed_by=f"the user: {shortening.one_line(words, 120)}",
             provenance=(place,),
             order=scene.order[message.id],
             at=message.at,

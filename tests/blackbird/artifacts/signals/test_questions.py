@@ -30,7 +30,7 @@ def test_the_chosen_option_is_a_decision_with_its_alternatives() -> None:
     (claim,) = claims(story)
     assert (claim.type, claim.by, claim.signal) == (Type.DECISION, Speaker.USER, Signal.STRUCTURED)
     assert claim.statement == "Which database should the crane log use? Postgres"
-    assert (claim.subject, claim.choice, claim.rejected) == ("database", "postgres", ("SQLite",))
+    assert (claim.subject, claim.choice, claim.rejected) == ("database", "Postgres", ("SQLite",))
     assert (claim.run, claim.task) == ("run_1", "t1")
     assert claim.provenance[0].quote == "Postgres"
     assert all(story.has(place) for place in claim.provenance)

@@ -1,0 +1,15 @@
+"""One line of any text, for titles, bullets and messages."""
+
+import re
+
+_LONGEST = 240
+_BLANKS = re.compile(r"\s+")
+
+
+def one_line(text: str, longest: int = _LONGEST) -> str:
+    """A text as one line, cut at a word where it is too long."""
+    line = _BLANKS.sub(" ", text).strip()
+    if len(line) <= longest:
+        return line
+    cut = line.rfind(" ", longest // 2, longest)
+    return line[: cut if cut > 0 else longest].rstrip() + "…"
