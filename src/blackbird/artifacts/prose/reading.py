@@ -56,6 +56,7 @@ class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     opening_phrase: str
     clause_break: str = msgspec.field(name="break")
     veto: tuple[str, ...]
+    cues: tuple[str, ...]
     tag_question: str
     local: str
     standing: str
@@ -77,6 +78,7 @@ class _Rules(NamedTuple):
     opener: re.Pattern[str]
     clause_break: re.Pattern[str]
     veto: re.Pattern[str]
+    cues: re.Pattern[str]
     tag_question: re.Pattern[str]
     local: re.Pattern[str]
     standing: re.Pattern[str]
@@ -88,6 +90,8 @@ class _Rules(NamedTuple):
 def read(text: str, speaker: Speaker, before: str = "") -> tuple[Hint, ...]:
     """What a message settles, demands and leaves open, in order. `before` is what the agent said last before it."""
     if speaker is Speaker.AGENT:
+        if not _has_cue(text):
+            return ()
         found = list(sentences(text))
         hints = [hint for one in found if (hint := _hint(text, one, speaker)) is not None]
         asked = _asked(text, found)
@@ -100,6 +104,11 @@ def read(text: str, speaker: Speaker, before: str = "") -> tuple[Hint, ...]:
     return tuple(_with_answer(text, stretches, hints, before))
 
 
+def _has_cue(words: str) -> bool:
+    """Whether an agent's words can be anything at all; said quickly, since most are nothing."""
+    return _rules().cues.search(words.replace("\u2019", "'").lower()) is not None
+
+
 def _hint(text: str, sentence: Sentence, speaker: Speaker) -> Hint | None:
     """What one sentence is, if it is anything."""
     words = text[sentence.first : sentence.last].replace("\u2019", "'")
@@ -107,6 +116,8 @@ def _hint(text: str, sentence: Sentence, speaker: Speaker) -> Hint | None:
         return None
     rules = _rules()
     if (form := _listed(sentence, speaker, rules)) is None:
+        if speaker is Speaker.AGENT and not _has_cue(words):
+            return None
         readable = masked(words)
         form = _fitting(readable, speaker, rules)
     return None if form is None else _made(sentence, words, form)
@@ -283,6 +294,7 @@ def _rules() -> _Rules:
         opener=compiled(f"(?:\n{table.opener}" + rf"\b[,.…!:]*|{table.opening_phrase})\s+"),
         clause_break=compiled(table.clause_break),
         veto=compiled("|\n".join(table.veto)),
+        cues=re.compile("|".join(map(re.escape, table.cues))),
         tag_question=compiled(table.tag_question),
         local=compiled(table.local),
         standing=compiled(table.standing),
