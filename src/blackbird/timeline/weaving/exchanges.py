@@ -27,7 +27,8 @@ from blackbird.timeline.weaving.threads import Strand
 from blackbird.timeline.weaving.tree import HISTORY, LOG, REPLY, WIRE, Attempts, Node
 from blackbird.timeline.weaving.walk import Beside, Compacted, Grown, Passed, Walk
 
-_CONVERSATION = frozenset({Purpose.TURN, Purpose.SUBAGENT})
+#: What a conversation grows by; a warm-up brings its beginning.
+_CONVERSATION = frozenset({Purpose.TURN, Purpose.SUBAGENT, Purpose.WARMUP})
 _FAILED = frozenset({Outcome.CUT, Outcome.ERROR})
 
 
@@ -287,7 +288,7 @@ class Exchanges:
             at=seen.at,
             parent=parent,
             evidence=whole(seen),
-            purpose=seen.purpose,
+            purpose=_purpose(seen, strand),
             outcome=reply.outcome,
             settings=settings,
             attempt=attempt,
@@ -329,6 +330,12 @@ class Exchanges:
         response = known or self._loom.generations.get(generation.id) or Response(generation.id, strand, node)
         response.node, response.strand = node, strand
         self._loom.note_response(generation.response_id, response, WIRE, generation.usage)
+
+
+def _purpose(seen: Exchanged, strand: Strand) -> Purpose:
+    """What it was for; that a thread is a sub-agent's may follow from its history alone."""
+    is_subagents = seen.purpose is Purpose.TURN and strand.is_subagents
+    return Purpose.SUBAGENT if is_subagents else seen.purpose
 
 
 def _own_id(seen: Exchanged) -> str:

@@ -296,7 +296,7 @@ class Logs:
             at=entry.at,
             parent=cursor.node.tip,
             evidence=(entry.evidence,),
-            purpose=Purpose.TURN if strand.thread.parent is None else Purpose.SUBAGENT,
+            purpose=Purpose.SUBAGENT if strand.is_subagents else Purpose.TURN,
             outcome=reply.outcome,
             settings=entry.settings,
             model=model,
