@@ -40,7 +40,7 @@ class Strand:
 
     @property
     def is_subagents(self) -> bool:
-        """Whether another thread's agent started it. A fork is the agent's own conversation, which goes another way."""
+        """Whether an agent started it for another one; a fork is its own conversation, which goes another way."""
         return self.thread.parent is not None and self.thread.kind != _FORK
 
     def fork_from(self, thread: str) -> None:
