@@ -45,6 +45,8 @@ class Purpose(enum.StrEnum):
 
     TURN = "turn"
     SUBAGENT = "subagent"
+    #: A conversation's first words sent ahead, so that the provider has them ready: no answer is wanted.
+    WARMUP = "warmup"
     TITLE = "title"
     COUNT = "count"
     MEMORY = "memory"

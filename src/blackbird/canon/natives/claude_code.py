@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from blackbird.canon import places
-from blackbird.canon.model import Evidence, Origin, Part, Role, Settings, Text, ToolResult, Turn
+from blackbird.canon.model import Evidence, Origin, Role, Settings, Text, ToolResult, Turn
 from blackbird.canon.natives.claude_results import detailed, details_of, read_outcome
 from blackbird.canon.natives.jsonl import (
     NOTHING,
@@ -245,13 +245,16 @@ def _attachment(told: _Told) -> list[Entry]:
     found = places.decode(_ATTACHMENTS, line.attachment)
     if found is None:
         return [told.note()]
-    parts: tuple[Part, ...] = ()
+    parts: tuple[Text, ...] = ()
     role, origin = Role.USER, Origin.USER if found.command_mode in (None, "prompt") else Origin.CLIENT
     if found.type == "queued_command":
         parts = _texts(placed(data, b'"prompt":', found.prompt))
     elif found.type == "hook_additional_context":
         parts = _texts(placed(data, b'"content":', found.content))
-        role, origin = Role.SYSTEM, Origin.PACK if any(_is_pack(part) for part in parts) else Origin.CLIENT
+        role, origin = Role.SYSTEM, Origin.PACK
+        if not any(_is_pack(part) for part in parts):
+            # On the wire they are one text.
+            parts, origin = _as_one(parts), Origin.CLIENT
     if not parts:
         return [make(mark="note", text=found.type or "", data=places.read_object(line.attachment))]
     return [make(turn=Turn(role, parts, 0, len(data), line.uuid), origin=origin)]
@@ -326,13 +329,21 @@ def _words(turn: Turn) -> str:
     return "\n".join(part.text for part in turn.parts if isinstance(part, Text))
 
 
-def _is_pack(part: Part) -> bool:
-    return isinstance(part, Text) and any(piece.origin is Origin.PACK for piece in split(part.text, Role.SYSTEM))
+def _is_pack(part: Text) -> bool:
+    return any(piece.origin is Origin.PACK for piece in split(part.text, Role.SYSTEM))
 
 
-def _texts(words: Slice) -> tuple[Part, ...]:
+def _as_one(texts: tuple[Text, ...]) -> tuple[Text, ...]:
+    growing = places.Growing()
+    for text in texts:
+        growing.add_break()
+        growing.add_all(text.text, text.spans)
+    return (Text(growing.text, growing.spans),) if growing else ()
+
+
+def _texts(words: Slice) -> tuple[Text, ...]:
     """A text, or all texts of a list, also those in blocks."""
-    found: list[Part] = []
+    found: list[Text] = []
     for item in places.items(words) if words.data.startswith(b"[") else [words]:
         literal = places.members(item).get("text", item) if item.data.startswith(b"{") else item
         text, spans = places.read_literal(literal)

@@ -14,7 +14,7 @@ _OWN = frozenset({Purpose.TURN, Purpose.SUBAGENT})
 
 
 def is_own(generation: Generation) -> bool:
-    """Whether a response belongs to a conversation, and is no side call such as a title."""
+    """Whether a response belongs to a conversation, and is no side call such as a title or a warm-up."""
     return generation.purpose in _OWN
 
 

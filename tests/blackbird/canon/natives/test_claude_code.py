@@ -10,6 +10,7 @@ from blackbird.canon.model import Origin, Reply, Role, Settings, Text, Thinking,
 from tests.blackbird.canon.natives.reading import JSON, Line, marks, parts, read
 
 FILE = "/home/dev/.claude/projects/-code/0b0e0000-0000-4000-8000-000000000001.jsonl"
+PACK = "<blackbird-context>\nlearned\n</blackbird-context>"
 SESSION = "0b0e0000-0000-4000-8000-000000000001"
 BASE: dict[str, Any] = {
     "isSidechain": False,
@@ -221,14 +222,14 @@ def test_hooks_and_queued_words() -> None:
 
     hook, pack, queued, told, other = claude(
         attached(type="hook_additional_context", content=["one", "two"], hookEvent="SessionStart"),
-        attached(type="hook_additional_context", content=["<blackbird-context>\nlearned\n</blackbird-context>"]),
+        attached(type="hook_additional_context", content=[PACK, "two"]),
         attached(type="queued_command", prompt="also the docs", commandMode="prompt"),
         attached(type="queued_command", prompt="task done", commandMode="task-notification"),
         attached(type="task_reminder", content=[], itemCount=0),
     )
 
-    assert (hook.turn.role, hook.origin, parts(hook)) == (Role.SYSTEM, Origin.CLIENT, [Text("one"), Text("two")])
-    assert pack.origin is Origin.PACK
+    assert (hook.turn.role, hook.origin, parts(hook)) == (Role.SYSTEM, Origin.CLIENT, [Text("one\ntwo")])
+    assert (pack.origin, parts(pack)) == (Origin.PACK, [Text(PACK), Text("two")])
     assert (queued.turn.role, queued.origin, parts(queued)) == (Role.USER, Origin.USER, [Text("also the docs")])
     assert told.origin is Origin.CLIENT
     assert (other.mark, other.text, other.key) == ("note", "task_reminder", "t1")

@@ -217,7 +217,7 @@ def test_the_same_words_said_twice_are_both_kept() -> None:
     ]
 
 
-def test_wrappers_stand_once_and_beside_the_words() -> None:
+def test_wrappers_stand_beside_the_words_once_for_each_time() -> None:
     reminder = "<system-reminder>\nUse the tools.\n</system-reminder>"
     talk = Talk()
     talk.ask([user(reminder, "Fix it")], saying("I see.", call("read", "c1", path="a")))
@@ -234,6 +234,7 @@ def test_wrappers_stand_once_and_beside_the_words() -> None:
         "agent: I see.",
         "call c1 read",
         "result c1 done",
+        "client: <system-reminder>",
         "agent: Done.",
         "user: Go",
         "agent: Yes.",
