@@ -13,6 +13,7 @@ from blackbox.events.rewrite import Call as CallEvent
 from blackbox.events.rewrite import with_result
 from blackbox.syntax.results import Result
 from blackbox.write import results, scalars, spelling
+from blackbox.write.scalars import MetaFields
 
 _STATES = frozenset({"pending", "in_progress", "completed", "cancelled", "blocked"})
 _STATE_NAMES = {"done": "completed", "complete": "completed", "canceled": "cancelled", "doing": "in_progress"}
@@ -40,6 +41,13 @@ def event_of(call: ToolCall, role: Role, result: Result | None) -> CallEvent:
             return _subagent(call, given, result)
         case _:
             return calls.ToolCall(name_of(call.name, "tool"), arguments_of(call), result)
+
+
+def asked_of(role: Role) -> MetaFields:
+    """The server that a recall asked, which its line has no other place for."""
+    if role.use is not Use.RECALL or not role.method:
+        return {}
+    return {"extra": {"mcp": f"{server_of(role.server)}.{name_of(role.method, 'call')}"}}
 
 
 def begun(event: CallEvent) -> CallEvent:
