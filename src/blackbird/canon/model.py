@@ -158,7 +158,7 @@ class ToolResult(msgspec.Struct, frozen=True, tag="result"):
     error: bool | None = None
     name: str | None = None
     media: tuple[Media, ...] = ()
-    #: What the client's own log adds: exit code, standard error, a patch. Empty on the wire.
+    #: What is known beside the text: exit code, standard error, a patch. On the wire, the exit code alone.
     details: dict[str, Any] = {}
     spans: tuple[Span, ...] = ()
 

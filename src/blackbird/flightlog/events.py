@@ -10,6 +10,7 @@ from blackbird.canon.model import (
     Mark,
     Message,
     Origin,
+    Purpose,
     Result,
     Role,
     Thread,
@@ -19,7 +20,7 @@ from blackbird.deeds.results import is_error
 from blackbird.flightlog.entries import agents, answers, calls, marks, spending
 from blackbird.flightlog.entries.agents import Agent, Agents
 from blackbird.flightlog.entries.calling import Calling
-from blackbird.flightlog.entries.line import Line, spoken, tokens_of
+from blackbird.flightlog.entries.line import Line, merged, spoken, tokens_of
 from blackbird.flightlog.entries.marks import Modes
 from blackbird.flightlog.entries.responses import Responses, Steps
 from blackbird.flightlog.entries.words import note_of, summary_of, turns_of
@@ -177,7 +178,7 @@ class Composer:
             self._said(item, Said("user", spoken(item)), meta)
             return
         for event, more in turns_of(item):
-            self._said(item, event, {**meta, **more})
+            self._said(item, event, merged(meta, more))
             # The id and what a response used are said once.
             meta = {key: value for key, value in meta.items() if key in ("attempt", "interrupted")}  # type: ignore[assignment]  # a part of it
 
@@ -214,9 +215,10 @@ class Composer:
             return meta
         is_first = self._responses.step_of(generation) is None
         if is_first:
-            self._switch(generation, item.thread)
+            self._switch(generation)
         if not self._apart:
-            return meta
+            other = self._other_model(generation)
+            return meta if other is None else {**meta, "model": other}
         named: MetaFields = {**meta, **spending.named(generation, self._main_model, meta)}
         if is_first and generation.usage is not None and not self._responses.is_told(generation):
             if is_carrier:
@@ -232,12 +234,17 @@ class Composer:
             meta["extra"] = {**meta["extra"], "purpose": generation.purpose.value}
         self._say(thread, Said("agent", ""), meta, at=at, key=generation.id)
 
-    def _switch(self, generation: Generation, thread: str) -> None:
-        if generation.model and generation.model != self._model:
+    def _switch(self, generation: Generation) -> None:
+        """The session goes on with another model. Those of sub-agents and side calls change nothing there."""
+        is_session = generation.purpose is Purpose.TURN and self._agents.is_main(generation.thread)
+        if is_session and generation.model and generation.model != self._model:
             if self._model is not None:
-                reason = None if spending.is_own(generation) else generation.purpose.value
-                self._say(thread, comments.ModelSwitch(generation.model, reason), {})
+                self._say(generation.thread, comments.ModelSwitch(generation.model, None), {})
             self._model = generation.model
+
+    def _other_model(self, generation: Generation) -> str | None:
+        """The model of a response, if it is not the one that the session goes on with."""
+        return generation.model if generation.model and generation.model != self._model else None
 
     def _call(self, item: Call) -> None:
         role = roles.role_of(item.call.name, self._servers)
@@ -246,7 +253,7 @@ class Composer:
         elif role.use is roles.Use.SUBAGENT and self._agents.is_under_way(item.call_id):
             role = roles.Role(roles.Use.TOOL)
         is_plain = role.use in (roles.Use.TOOL, roles.Use.MCP) and item.call.arguments is not None
-        used = self._first_of(item, {}, is_carrier=is_plain)
+        used = self._first_of(item, calls.asked_of(role), is_carrier=is_plain)
         key = item.generation or item.id
         open_call = self._calling.begin(item, role, self._agents.kind_of(item.call_id))
         meta: MetaFields = {**used, "id": open_call.id}
@@ -281,7 +288,7 @@ class Composer:
             self._say(call.thread, calls.begun(call.event), meta, at=at)
         else:
             ended = calls.ended(call.event, call.outcome(result))
-            self._say(call.thread, ended, {**meta, **call.closing(result)}, at=at)
+            self._say(call.thread, ended, merged(meta, call.closing(result)), at=at)
             call.is_open = False
         self._lines += behind
 
@@ -295,7 +302,7 @@ class Composer:
         if call is None:
             call = self._calling.unknown(item)
             meta: MetaFields = {"id": call.id, "extra": {"call": "unrecorded"}}
-            meta = {**answers.meta_of(item.result), **meta}
+            meta = merged(answers.meta_of(item.result), meta)
             orphan = calls.ended(call.event, call.outcome(item))
             self._say(item.thread, orphan, meta, at=item.at, key=item.id)
             return
@@ -325,8 +332,7 @@ class Composer:
             self._enter(generation.thread, generation.at)
             lines = self._silent(generation)
         else:
-            metrics = spending.metrics_comment(generation, step, with_tokens=not self._apart)
-            lines += [Line(generation.thread, metrics, {})] if metrics is not None else []
+            lines += self._metrics(generation, step, with_tokens=not self._apart)
         note = spending.failure_note(generation)
         lines += [Line(generation.thread, note, {})] if note is not None else []
         if not self._calling.behind(lines):
@@ -336,19 +342,23 @@ class Composer:
         """A response without lines of its own: a side call, or one that failed."""
         if generation.usage is None:
             return [Line(generation.thread, spending.silent_comment(generation), {})]
-        self._switch(generation, generation.thread)
+        self._switch(generation)
         if not self._apart:
-            metrics = spending.metrics_comment(generation, None, with_tokens=True)
-            return [Line(generation.thread, metrics, {})] if metrics is not None else []
+            return self._metrics(generation, None, with_tokens=True)
         self._wordless(generation, generation.thread, generation.at)
-        metrics = spending.metrics_comment(generation, self._responses.step_of(generation), with_tokens=False)
-        return [Line(generation.thread, metrics, {})] if metrics is not None else []
+        return self._metrics(generation, self._responses.step_of(generation), with_tokens=False)
+
+    def _metrics(self, generation: Generation, step: int | None, *, with_tokens: bool) -> list[Line]:
+        model = self._other_model(generation) if with_tokens else None
+        metrics = spending.metrics_comment(generation, step, with_tokens=with_tokens, model=model)
+        return [] if metrics is None else [Line(generation.thread, metrics, {})]
 
     def _mark(self, item: Mark) -> None:
         if item.kind == "model" and item.text:
-            if item.text == self._model:
+            is_session = self._agents.is_main(item.thread)
+            if item.text == self._model or not (is_session or self._apart):
                 return
-            self._model = item.text
+            self._model = item.text if is_session else self._model
         for event in marks.events_of(item, self._modes):
             self._say(item.thread, event, {}, at=item.at)
 

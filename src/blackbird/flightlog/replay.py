@@ -24,16 +24,17 @@ from blackbird.flightlog.entries import answers, spending
 from blackbird.flightlog.entries.line import spoken
 from blackbird.flightlog.moments import first_of, last_of, moment
 from blackbird.timeline.timeline import Timeline
+from blackbox.events import tools
 from blackbox.write import scalars
 
 #: How much of a text is shown of each kind unless all of it is wanted.
 _LINES = {"user": 20, "agent": 12, "thinking": 12, "result": 6, "error": 20, "change": 12}
 _BRIEF = 160
 _SUPERSEDED = " (superseded)"
-#: Of what a tool was given, what tells most.
+#: Of what a tool was given, what tells most; the keys without case and underscores.
 _TELLING = (
-    *("command", "cmd", "file_path", "path", "filePath", "absolute_path", "pattern", "query", "url", "description"),
-    *("prompt", "message", "skill", "name", "id"),
+    *("command", "cmd", "filepath", "path", "notebookpath", "absolutepath", "targetfile", "pattern", "query", "url"),
+    *("description", "prompt", "message", "skill", "name", "id"),
 )
 _QUIET_MARKS = frozenset({"snapshot", "queue", "note", "other"})
 _FOLDED = {
@@ -105,7 +106,7 @@ class _Replay:
                 yield from self._message(item)
             case Call():
                 yield self._call(item)
-                change = changes.change_of(item.call)
+                change = self._change_of(item)
                 if change is not None and not self._is_patched(item):
                     yield self._change(item, change)
             case Result():
@@ -194,14 +195,20 @@ class _Replay:
         words += [f"after {taken(item.at - made.at)}"] if made is not None and item.at and made.at else []
         yield self._row(item, "error" if failed else "result", " ".join(words), text)
         if made is not None and self._is_patched(made):
-            change = changes.change_of(made.call, item.result)
+            change = self._change_of(made)
             if change is not None:
                 yield self._change(item, change)
 
+    def _change_of(self, call: Call) -> changes.Change | None:
+        """What a call changed, by the client's own log if that has the patch; None if it failed or was given up."""
+        result = self._results.get(call.call_id)
+        if call.is_superseded or (result is not None and results.is_error(result.result)):
+            return None
+        return changes.change_of(call.call, None if result is None else result.result)
+
     def _is_patched(self, call: Call) -> bool:
         """Whether the client's own log has the patch."""
-        result = self._results.get(call.call_id)
-        change = None if result is None else changes.change_of(call.call, result.result)
+        change = self._change_of(call)
         return change is not None and change != changes.change_of(call.call)
 
     def _change(self, item: Call | Result, change: changes.Change) -> Row:
@@ -282,7 +289,7 @@ def called(item: Call) -> str:
 def telling_of(item: Call) -> str:
     """What of the arguments of a call tells most, all of it."""
     given: Mapping[str, Any] = item.call.arguments or {}
-    telling = next((given[key] for key in _TELLING if isinstance(given.get(key), str) and given[key]), None)
+    telling = tools.first_text(given, _TELLING)
     if telling is None:
         telling = next((scalars.text_of(value) for value in given.values() if value not in (None, "")), item.call.raw)
     return telling

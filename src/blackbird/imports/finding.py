@@ -171,6 +171,7 @@ def facts_of(known: Taken) -> Facts:
         title=source.title,
         messages=source.messages,
         folder=source.folder,
+        heard_until=source.last_at,
     )
 
 

@@ -4,13 +4,13 @@ from collections.abc import Iterable
 
 import msgspec
 
+from blackbox.events.tools import Access
 from blackbox.redaction.redactor import Redactor
 from blackbox.report.decisions import Decision, decisions_of
 from blackbox.report.hosts import command_of, contacts_of
 from blackbox.report.places import Member, Place, family_of
 from blackbox.report.sensitive import exposed_in, markers_in, reaches_of
 from blackbox.session.calls import Call, Status
-from blackbox.session.effects import Access
 from blackbox.session.session import Session
 from blackbox.syntax.kinds import Kind
 
@@ -91,6 +91,8 @@ class Audit(msgspec.Struct, frozen=True):
     decisions: tuple[Decision, ...]
     #: Calls whose commands may have changed files in ways that the log does not spell out.
     commands: tuple[Deed, ...]
+    #: Calls of tools that are not known and were given paths, and edits that do not say of what.
+    unclear: tuple[Deed, ...]
     unread: tuple[Unread, ...]
 
 
@@ -121,6 +123,12 @@ def audit(session: Session, redactor: Redactor, others: Iterable[Member] = ()) -
             for member in family
             for call in member.session.calls
             if command_of(call) is not None
+        ),
+        unclear=tuple(
+            _deed(member, call, "call")
+            for member in family
+            for call in member.session.unclear_calls
+            if command_of(call) is None
         ),
         unread=tuple(
             Unread(redactor.redact(missing.path).text, missing.reason, member.place(missing.line))
@@ -155,10 +163,10 @@ def _hosts(family: list[Member]) -> tuple[HostUse, ...]:
 
 
 def _mcp(family: list[Member]) -> tuple[McpUse, ...]:
-    """`c:server.method`, and tools whose name says that they are one: `mcp__server__method`."""
+    """`c:server.method`, tools whose name says that they are one (`mcp__server__method`), and memory of a server."""
     found: dict[tuple[str, str], list[Deed]] = {}
     for member in family:
-        for call in member.session.calls:
+        for call in (*member.session.calls, *(recalled.call for recalled in member.session.recalls)):
             server, method = _mcp_name(call)
             if server:
                 found.setdefault((server, method), []).append(_deed(member, call, "call"))
@@ -181,7 +189,7 @@ def _mcp_name(call: Call) -> tuple[str, str]:
     if call.kind is Kind.TOOL and call.name.startswith("mcp__"):
         server, _, method = call.name.removeprefix("mcp__").partition("__")
         return server, method
-    return "", ""
+    return call.line.meta.mcp if call.kind is Kind.RECALL else ("", "")
 
 
 def _sensitive(family: list[Member], redactor: Redactor) -> tuple[SensitiveUse, ...]:

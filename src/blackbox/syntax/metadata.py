@@ -18,6 +18,8 @@ KEY = (
     r"tokens_(?!before=|after=|before\Z|after\Z)\w+|extra\.[\w.\-]+"
 )
 LEVELS = frozenset({"debug", "info", "warn", "error"})
+#: On a recall: the MCP server and method that were asked, joined as in the name of a `c:` line.
+RECALL_MCP = "extra.mcp"
 _KNOWN = re.compile(KEY)
 _BARE_PAIR = re.compile(rf'(?:{KEY})=[^"]*+')
 _ESCAPED_BARE_PAIR = re.compile(rf'(?:{KEY})=(?:[^"\\]|\\.)*+', re.DOTALL)
@@ -186,3 +188,9 @@ class Meta:
     def extra(self) -> dict[str, str]:
         """The `extra.*` fields, without their prefix."""
         return {key[6:]: value for key, value in self.raw.items() if key.startswith("extra.")}
+
+    @property
+    def mcp(self) -> tuple[str, str]:
+        """The MCP server and the method that a recall asked, by `extra.mcp`; empty where it does not say."""
+        server, _, method = self.raw.get(RECALL_MCP, "").partition(".")
+        return server, method

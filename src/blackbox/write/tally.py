@@ -6,10 +6,11 @@ from collections import Counter
 from collections.abc import Mapping
 
 from blackbox.events.build import Event
-from blackbox.events.calls import McpCall, Plan, Skill, Subagent, ToolCall
+from blackbox.events.calls import McpCall, Plan, Recall, Skill, Subagent, ToolCall
 from blackbox.events.comments import Metrics, Totals
 from blackbox.events.messages import Message
 from blackbox.syntax.escape import unescape
+from blackbox.syntax.metadata import RECALL_MCP
 from blackbox.syntax.results import ResultKind
 from blackbox.syntax.values import integer
 from blackbox.vault.guard import count_markers
@@ -76,6 +77,8 @@ class Tally:
                 figures.subagents += self._is_new(event, meta)
             case McpCall():
                 figures.mcp += 1
+            case Recall():
+                figures.mcp += RECALL_MCP in meta
             case Skill():
                 figures.skills += 1
             case Plan(action):

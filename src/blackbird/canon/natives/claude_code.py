@@ -193,7 +193,7 @@ class Reader:
         outcome = read_outcome(line.tool_use_result)
         result = next((part for part in turn.parts if isinstance(part, ToolResult)), None)
         if result is not None:
-            turn = detailed(turn, result, details_of(outcome, line.tool_use_result, result))
+            turn = detailed(turn, result, details_of(outcome, line.tool_use_result))
         entries = [make(turn=turn, origin=origin)]
         if is_interrupt:
             entries.append(make(key=None, follows=line.uuid, mark="interrupt", text=_words(turn)))
@@ -230,6 +230,10 @@ class Reader:
     def _mode(self, told: _Told) -> list[Entry]:
         is_permission = told.line.type == "permission-mode"
         name, value = "permission" if is_permission else "mode", told.line.permission_mode or told.raw.get("mode")
+        if name not in self._modes and self._last_uuid is not None and isinstance(value, str):
+            # What it was in all along: the client says so once more when it goes.
+            self._modes[name] = value
+            return [told.note()]
         return self._mode_change(told.make, name, value, is_first_told=True) or [told.make()]
 
     def _mode_change(self, make: _Make, name: str, value: object, *, is_first_told: bool = False) -> list[Entry]:

@@ -272,6 +272,18 @@ def test_lines_beside_the_conversation_are_marks() -> None:
     assert entries[8].data == {"type": "pr-link", "prNumber": 7}
 
 
+def test_a_mode_that_is_first_told_later_was_no_change() -> None:
+    said = {"type": "user", "uuid": "u1", "sessionId": SESSION, "message": {"role": "user", "content": "Hi"}}
+    entries = claude(
+        said,
+        {"type": "mode", "mode": "normal", "sessionId": SESSION},
+        {"type": "mode", "mode": "normal", "sessionId": SESSION},
+        {"type": "mode", "mode": "plan", "sessionId": SESSION},
+    )
+    assert marks(entries) == [("note", "mode"), ("mode", "plan")]
+    assert entries[1].data == {"type": "mode", "mode": "normal", "sessionId": SESSION}
+
+
 def test_progress_of_a_sub_agent_names_its_call() -> None:
     note, link = claude(
         {"type": "progress", "parentToolUseID": "toolu_7", "data": {"type": "agent_progress", "agentId": "a735"}}
