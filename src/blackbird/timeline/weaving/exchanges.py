@@ -135,6 +135,8 @@ class Exchanges:
             stand = self._stand(seen, event.step, element, is_inherited=is_inherited)
             loom.thoughts.add(mold.key)
             event.node.thoughts[mold.key] = stand.id
+            if stand.at is None:
+                loom.undated.add(stand.id)
             before = thoughts.get(event.node, event.node.tip)
             loom.say(element, walk.thread, stand, None if is_late else before)
             thoughts[event.node] = stand.id
@@ -142,7 +144,7 @@ class Exchanges:
         known = loom.asides.get(mold.key)
         if known is None or known[1] == LOG:
             element = event.step.element
-            stand = self._stand(seen, event.step, element)
+            stand = self._stand(seen, event.step, element, is_inherited=is_inherited)
             loom.beside(event.node, element, walk.thread, HISTORY, stand, is_late=is_late)
 
     def _compacted(self, seen: Exchanged, walk: Walk, leaf: Node) -> None:
