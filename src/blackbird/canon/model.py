@@ -265,7 +265,7 @@ class _Item(msgspec.Struct, frozen=True, kw_only=True):
     #: The generation that it came out of, if a model said it.
     generation: str | None = None
     evidence: tuple[Evidence, ...] = ()
-    #: It was there before the recording began: it came in with the history of the first request.
+    #: It was there before: it came in with the history of the first request, or a log has it from another session.
     is_inherited: bool = False
     #: The wire had it and the agent's own log has it, or the other way round.
     is_joined: bool = False

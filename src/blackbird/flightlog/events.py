@@ -99,7 +99,7 @@ class Composer:
         """The session has ended: what is still open gets an end."""
         self._release()
         for call in self._calling.still_open:
-            self._say(call.thread, call.missing(), {"id": call.id, "interrupted": True})
+            self._say(call.thread, call.missing(), call.stopped, is_inherited=call.is_inherited)
         for agent in self._agents.still_open:
             gone = self._agents.thread_of(agent) is None
             result = results.skip("no report was recorded")
@@ -123,7 +123,7 @@ class Composer:
                 self._count(item)
             case _:
                 self._release()
-                self._enter(item.thread, item.at)
+                self._enter(item)
                 if isinstance(item, Message):
                     self._message(item)
                 elif isinstance(item, Call):
@@ -140,11 +140,12 @@ class Composer:
         if generation is not None:
             self._figures(generation)
 
-    def _enter(self, thread: str, at: int | None) -> None:
+    def _enter(self, item: Item) -> None:
         """Write the line that begins a sub-agent before the first of its own; those above it come first."""
-        for name in self._agents.unwritten(thread):
-            agent = self._agents.found(name)
-            self._say(agent.parent, agents.start_of(agent), self._scope(agent), at=at)
+        for name in self._agents.unwritten(item.thread):
+            agent = self._agents.found(name, is_inherited=item.is_inherited)
+            start, scope = agents.start_of(agent), self._scope(agent)
+            self._say(agent.parent, start, scope, at=item.at, is_inherited=item.is_inherited)
 
     def _scope(self, agent: Agent) -> MetaFields:
         return {"id": agent.id} if self._apart else self._agents.scope(agent)
@@ -154,12 +155,10 @@ class Composer:
         return f"sub-{agent.id}" if self._apart and self._agents.thread_of(agent) is not None else None
 
     def _end_agent(self, agent: Agent, result: Outcome, item: Result | None) -> None:
-        meta = self._scope(agent)
-        at = None
+        meta, at, old = self._scope(agent), None, agent.is_inherited
         if item is not None:
-            at = item.at
-            meta = {**meta, **answers.meta_of(item.result)}
-        self._say(agent.parent, agents.end_of(agent, result), meta, at=at)
+            meta, at, old = {**meta, **answers.meta_of(item.result)}, item.at, item.is_inherited
+        self._say(agent.parent, agents.end_of(agent, result), meta, at=at, is_inherited=old)
 
     def _tid(self, thread: str) -> MetaFields:
         agent = None if self._apart or self._agents.is_main(thread) else self._agents.find(thread)
@@ -185,7 +184,8 @@ class Composer:
     def _said(self, item: Message, event: Event, meta: MetaFields) -> None:
         is_carrier = isinstance(event, Thought) or (isinstance(event, Said) and event.role == "agent")
         first = self._first_of(item, meta, is_carrier=is_carrier)
-        self._say(item.thread, event, first, at=item.at, key=item.generation or item.id)
+        key = item.generation or item.id
+        self._say(item.thread, event, first, at=item.at, key=key, is_inherited=item.is_inherited)
 
     def _about(self, item: Message) -> MetaFields:
         """Id and parent of a message, and which attempt it belongs to."""
@@ -201,8 +201,6 @@ class Composer:
             meta["interrupted"] = True
         elif attempt > 1:
             meta["attempt"] = attempt
-        if item.is_inherited:
-            meta["extra"] = {"inherited": True}
         return meta
 
     def _first_of(self, item: Message | Call, meta: MetaFields, *, is_carrier: bool) -> MetaFields:
@@ -232,7 +230,8 @@ class Composer:
         meta: MetaFields = {**spending.named(generation, self._main_model, {}), **used}
         if not spending.is_own(generation):
             meta["extra"] = {**meta["extra"], "purpose": generation.purpose.value}
-        self._say(thread, Said("agent", ""), meta, at=at, key=generation.id)
+        old = generation.is_inherited
+        self._say(thread, Said("agent", ""), meta, at=at, key=generation.id, is_inherited=old)
 
     def _switch(self, generation: Generation) -> None:
         """The session goes on with another model. Those of sub-agents and side calls change nothing there."""
@@ -254,18 +253,19 @@ class Composer:
             role = roles.Role(roles.Use.TOOL)
         is_plain = role.use in (roles.Use.TOOL, roles.Use.MCP) and item.call.arguments is not None
         used = self._first_of(item, calls.asked_of(role), is_carrier=is_plain)
-        key = item.generation or item.id
+        key, old = item.generation or item.id, item.is_inherited
         open_call = self._calling.begin(item, role, self._agents.kind_of(item.call_id))
         meta: MetaFields = {**used, "id": open_call.id}
         if item.is_superseded:
             generation = self._responses.of(item)
             meta = {**meta, "attempt": generation.attempt if generation is not None else 1, "interrupted": True}
             skipped = results.skip("a later attempt took its place")
-            self._say(item.thread, calls.ended(open_call.event, skipped), meta, at=item.at, key=key)
+            skip = calls.ended(open_call.event, skipped)
+            self._say(item.thread, skip, meta, at=item.at, key=key, is_inherited=old)
             open_call.is_open = False
             return
         for event, about in open_call.opening(self._modes):
-            self._say(item.thread, event, {**used, **about}, at=item.at, key=key)
+            self._say(item.thread, event, {**used, **about}, at=item.at, key=key, is_inherited=old)
             used = {}
         if open_call.is_held:
             self._calling.hold(open_call, meta)
@@ -280,15 +280,16 @@ class Composer:
         if held is None:
             return
         call, meta, behind = held
-        at = call.at
+        at, old = call.at, call.is_inherited
         if call.is_subagent and result is None:
-            agent = self._agents.called(call.call_id, call.id, call.event.agent_type, call.thread)  # type: ignore[union-attr]  # a sub-agent's
+            kind = call.event.agent_type  # type: ignore[union-attr]  # a sub-agent's
+            agent = self._agents.called(call.call_id, call.id, kind, call.thread, is_inherited=old)
             meta = {**meta, **self._scope(agent)}
         if result is None:
-            self._say(call.thread, calls.begun(call.event), meta, at=at)
+            self._say(call.thread, calls.begun(call.event), meta, at=at, is_inherited=old)
         else:
             ended = calls.ended(call.event, call.outcome(result))
-            self._say(call.thread, ended, merged(meta, call.closing(result)), at=at)
+            self._say(call.thread, ended, merged(meta, call.closing(result)), at=at, is_inherited=old)
             call.is_open = False
         self._lines += behind
 
@@ -298,13 +299,14 @@ class Composer:
             self._release(item)
             return
         self._release()
-        self._enter(item.thread, item.at)
+        self._enter(item)
+        old = item.is_inherited
         if call is None:
             call = self._calling.unknown(item)
             meta: MetaFields = {"id": call.id, "extra": {"call": "unrecorded"}}
             meta = merged(answers.meta_of(item.result), meta)
             orphan = calls.ended(call.event, call.outcome(item))
-            self._say(item.thread, orphan, meta, at=item.at, key=item.id)
+            self._say(item.thread, orphan, meta, at=item.at, key=item.id, is_inherited=old)
             return
         agent = self._agents.by_call(call.call_id) if call.is_subagent else None
         if agent is not None:
@@ -315,7 +317,7 @@ class Composer:
             self._end_agent(agent, result, item)
             return
         for event, meta in call.ending(item, self._modes):
-            self._say(call.thread, event, meta, at=item.at)
+            self._say(call.thread, event, meta, at=item.at, is_inherited=old)
 
     def _generation(self, item: Generation) -> None:
         if self._responses.is_complete(item):
@@ -329,7 +331,7 @@ class Composer:
         lines: list[Line] = []
         if step is None:
             self._release()
-            self._enter(generation.thread, generation.at)
+            self._enter(generation)
             lines = self._silent(generation)
         else:
             lines += self._metrics(generation, step, with_tokens=not self._apart)
@@ -360,7 +362,7 @@ class Composer:
                 return
             self._model = item.text if is_session else self._model
         for event in marks.events_of(item, self._modes):
-            self._say(item.thread, event, {}, at=item.at)
+            self._say(item.thread, event, {}, at=item.at, is_inherited=item.is_inherited)
 
     def _amend(self, item: Amend) -> None:
         if item.call_id is not None:
@@ -374,7 +376,7 @@ class Composer:
             if call is not None and call.is_open:
                 self._release()
                 call.is_open = False
-                self._say(call.thread, call.superseded(), {"id": call.id, "interrupted": True})
+                self._say(call.thread, call.superseded(), call.stopped, is_inherited=call.is_inherited)
 
     def _step(self, thread: str, key: str | None) -> int:
         steps = self._steps.setdefault(thread if self._apart else "", Steps())
@@ -388,11 +390,14 @@ class Composer:
         *,
         at: int | None = None,
         key: str | None = None,
+        is_inherited: bool = False,
     ) -> None:
-        """One line; those that are no comments have a step and, where it is known, a time."""
+        """One line; those that are no comments have a step, the word that another session wrote them, and a time."""
         if isinstance(event, comments.Comment):
             self._lines.append(Line(thread, event, {}))
             return
+        if is_inherited:
+            meta = {**meta, "extra": {**meta.get("extra", {}), "inherited": True}}
         more: MetaFields = {} if "tid" in meta else self._tid(thread)
         step = self._step(thread, key)
         if key is not None:

@@ -17,9 +17,9 @@ from blackbird.canon.model import (
     Result,
     Role,
     Thinking,
-    Thread,
 )
 from blackbird.deeds import changes, results
+from blackbird.flightlog.conversations import Conversations
 from blackbird.flightlog.entries import answers, spending
 from blackbird.flightlog.entries.line import spoken
 from blackbird.flightlog.moments import first_of, last_of, moment
@@ -56,8 +56,9 @@ _MARKS = {
 class Row(msgspec.Struct, frozen=True):
     """A row: what kind it is, seconds since the session began, how deep among sub-agents, its words and lines below.
 
-    Kinds: `user`, `agent`, `thinking`, `call`, `result`, `error`, `change`, `failure`, `note`. `left_out` counts the
-    lines that are not shown. What is inherited was there before the session began, and has no time in it.
+    Kinds: `user`, `agent`, `thinking`, `call`, `result`, `error`, `change`, `failure`, `note`, and `turn`, where
+    another conversation or a branch begins. `left_out` counts the lines that are not shown. What is inherited was
+    there before the session began, and has no time in it.
     """
 
     kind: str
@@ -86,8 +87,8 @@ class _Replay:
     def __init__(self, timeline: Timeline, wish: Wish) -> None:
         self._timeline = timeline
         self._wish = wish
-        self._began = first_of(_own(timeline))
-        self._threads = {thread.id: thread for thread in timeline.threads}
+        self._began = first_of(timeline)
+        self._conversations = Conversations(timeline.threads, timeline.items)
         self._calls = {item.call_id: item for item in timeline.items if isinstance(item, Call)}
         self._results = {item.call_id: item for item in timeline.items if isinstance(item, Result)}
         self._direct = _direct(timeline.items)
@@ -97,6 +98,9 @@ class _Replay:
     def rows(self) -> Iterator[Row]:
         yield from self._folded()
         for item in self._timeline.items:
+            turn = self._conversations.turn(item) if self._wish.thread is None else None
+            if turn is not None:
+                yield self._row(item, "turn", turn)
             if self._wish.thread in (None, item.thread):
                 yield from self._rows(item)
 
@@ -140,8 +144,7 @@ class _Replay:
         yield Row("note", 0.0 if self._began is not None else None, 0, ", ".join(words))
 
     def _is_main(self, item: Item) -> bool:
-        thread = self._threads.get(item.thread)
-        return thread is None or thread.parent is None
+        return self._conversations.depth(item.thread) == 0
 
     def _message(self, item: Message) -> Iterator[Row]:
         if item.origin is Origin.SYSTEM and not self._wish.full:
@@ -250,17 +253,8 @@ class _Replay:
             shown = len(lines)
         has_time = item.at is not None and self._began is not None and not item.is_inherited
         since = max(0.0, ((item.at or 0) - (self._began or 0)) / 1e9) if has_time else None
-        depth, left_out = self._depth(item.thread), len(lines) - shown
+        depth, left_out = self._conversations.depth(item.thread), len(lines) - shown
         return Row(kind, since, depth, text, tuple(lines[:shown]), left_out, item.is_inherited)
-
-    def _depth(self, name: str) -> int:
-        depth, seen = 0, {name}
-        thread: Thread | None = self._threads.get(name)
-        while thread is not None and thread.parent is not None and thread.parent not in seen:
-            seen.add(thread.parent)
-            depth += 1
-            thread = self._threads.get(thread.parent)
-        return depth
 
 
 def _direct(items: Sequence[Item]) -> frozenset[str]:
@@ -325,8 +319,7 @@ def thousands(count: int) -> str:
 def head(timeline: Timeline) -> list[tuple[str, str]]:
     """What is to be known first: who, with which model, when, where, how long, what it used, how it ended."""
     about, spent = timeline.about, timeline.spent
-    own = _own(timeline)
-    first, last = first_of(own), last_of(own)
+    first, last = first_of(timeline), last_of(timeline)
     long = None if first is None or last is None else taken(last - first)
     found = [
         ("title", about.title or about.goal),
@@ -340,12 +333,6 @@ def head(timeline: Timeline) -> list[tuple[str, str]]:
         ("before", _before(timeline)),
     ]
     return [(name, text) for name, text in found if text]
-
-
-def _own(timeline: Timeline) -> Timeline:
-    """The session without what was there before it began, if there is anything else."""
-    items = tuple(item for item in timeline.items if not item.is_inherited)
-    return msgspec.structs.replace(timeline, items=items) if items else timeline
 
 
 def _before(timeline: Timeline) -> str | None:

@@ -42,7 +42,7 @@ class Decision(msgspec.Struct, frozen=True):
 
 
 def decisions_of(member: Member) -> list[Decision]:
-    """The decisions of one session, in the order of its lines."""
+    """The decisions of one session, in the order of its lines; those of one that it goes on from were made there."""
     session = member.session
     order = {line: position for position, line in enumerate(session.lines)}
     found = [
@@ -52,7 +52,8 @@ def decisions_of(member: Member) -> list[Decision]:
         *_models(member),
         *_marks(member),
     ]
-    return [decision for _, decision in sorted(found, key=lambda pair: order[pair[0]])]
+    own = [pair for pair in found if not pair[0].is_inherited]
+    return [decision for _, decision in sorted(own, key=lambda pair: order[pair[0]])]
 
 
 def _questions(member: Member) -> Iterator[tuple[Line, Decision]]:

@@ -27,6 +27,8 @@ _QUOTED_PAIR = re.compile(rf'(?:{KEY})="[^"]*+"')
 _ESCAPED_QUOTED_PAIR = re.compile(rf'(?:{KEY})="(?:[^"\\]|\\.)*+"', re.DOTALL)
 _AS_SPACES = {9: " ", 13: " "}
 _FLAG = "interrupted"
+#: What lines of an earlier session carry in the log of one that goes on from it, with the value `true`.
+INHERITED = "extra.inherited"
 
 
 @functools.lru_cache(maxsize=4096)
@@ -168,6 +170,11 @@ class Meta:
     def interrupted(self) -> bool:
         """Whether the tool was interrupted."""
         return _FLAG in self.raw
+
+    @property
+    def inherited(self) -> bool:
+        """Whether the line tells of an earlier session that this one goes on from."""
+        return self.raw.get(INHERITED) == "true"
 
     @property
     def tokens_in(self) -> int | None:

@@ -217,7 +217,7 @@ def test_what_a_line_has_beside_its_metadata_is_kept_together() -> None:
         "t:unknown id=c1 extra.exit_code=2 extra.call=unrecorded step=2 → [err: no]"
     ]
     refused = agent("m1", Refusal("No."), is_inherited=True)
-    assert lines(refused) == ["a: No. id=m1 extra.inherited=true extra.refusal=true step=2"]
+    assert lines(refused) == ["a: No. id=m1 extra.refusal=true extra.inherited=true step=2"]
 
 
 def test_a_sub_agent_stands_between_its_start_and_its_report() -> None:
@@ -397,8 +397,51 @@ def test_a_branch_names_what_it_follows() -> None:
         "a: Two id=m2 step=3",
         "u: Other id=m3 parent=m1 step=4",
     ]
-    inherited = lines(user("m1", "Old", is_inherited=True))
-    assert inherited == ["u: Old id=m1 extra.inherited=true step=2"]
+
+
+def test_each_line_of_an_earlier_session_says_so() -> None:
+    made: list[Item] = [
+        user("m1", "Old"),
+        agent("m2", Thinking("Hm"), "I look."),
+        call("c1", "Read"),
+        result("c1", "text", details={"exit_code": 0}),
+        call("c2", "Bash"),
+        call("c3", "mcp__forge__list"),
+        result("c2", "done"),
+        call("c4", "TodoWrite", given={"todos": TODOS}),
+        call("c5", "AskUserQuestion", given={"questions": [QUESTION]}),
+        result("c5", "SQLite"),
+        call("c6", "ExitPlanMode", given={"plan": "Mend it"}),
+        result("lost", "text"),
+        mark("k1", "mode", "auto"),
+    ]
+    old: list[Item] = [msgspec.structs.replace(item, is_inherited=True) for item in made]
+    found = lines(*old, user("m9", "New"), call("c9", "Read"), result("c9", "text"))
+    told = [line for line in found if not line.startswith("#")]
+    assert [line for line in told if "extra.inherited=true" not in line] == [
+        "u: New id=m9 step=11",
+        "t:Read id=c9 latency_ms=0 step=12 → text",
+    ]
+    assert told[3] == "t:Read id=c1 extra.exit_code=0 extra.inherited=true latency_ms=0 step=4 → text"
+
+
+def test_a_sub_agent_of_an_earlier_session_says_so() -> None:
+    old = {"is_inherited": True}
+    made: list[Item] = [
+        call("c1", "Task", given={"prompt": "Look"}, **old),
+        agent("m1", "I look.", thread="sub", **old),
+        agent("m2", "I look, too.", thread="other", **old),
+        user("m9", "New"),
+    ]
+    found = lines(*made, threads=(MAIN, EXPLORER, Thread(id="other", parent="main", kind="Plan")))
+    assert [line.split(" ")[0] for line in found if "extra.inherited=true" in line] == [
+        "x:explore",
+        "a:",
+        "x:plan",
+        "a:",
+        "x:plan",
+        "x:explore",
+    ]
 
 
 @pytest.mark.requirement("CONV-04")

@@ -119,7 +119,7 @@ def test_what_was_there_before_is_marked_and_told_once() -> None:
     made = timeline(
         user("m1", "Old", -600, is_inherited=True),
         agent("m2", "Yes", second=-590, is_inherited=True),
-        user("m3", "New", 1),
+        user("m3", "New", 1, parent="m2"),
         agent("m4", "Done", second=3),
     )
     rows = list(replay.rows(made, Wish()))

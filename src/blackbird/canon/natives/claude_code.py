@@ -62,6 +62,8 @@ class _Line(msgspec.Struct, rename="camel"):
     version: str | None = None
     git_branch: str | None = None
     slug: str | None = None
+    #: The session and the line that this one was copied from.
+    forked_from: msgspec.Raw = NOTHING
     #: Who sent the words of a user's line: `human`, or something that the client tells the model of.
     origin: msgspec.Raw = NOTHING
     message: msgspec.Raw = NOTHING
@@ -147,6 +149,7 @@ class Reader:
             kind=line.attribution_agent,
             key=line.uuid,
             follows=line.parent_uuid or line.logical_parent_uuid,
+            copied_from=_copied_from(line.forked_from),
             at=instant(line.timestamp),
             about=self._changed(line),
             evidence=evidence,
@@ -312,6 +315,10 @@ def _owner(file: str) -> tuple[str, str | None]:
     if "subagents" in path.parts[1:]:
         return path.parts[path.parts.index("subagents", 1) - 1], thread
     return agent, thread
+
+
+def _copied_from(told: msgspec.Raw) -> str | None:
+    return text_of(places.read_object(told), "sessionId") or None if is_given(told) else None
 
 
 def _link(make: _Make, thread: str | None, call_id: str | None, kind: object) -> Entry:

@@ -139,6 +139,8 @@ class Exchanges:
         stand = self._stand(seen, event.step, element, is_inherited=is_inherited)
         loom.thoughts.add(mold.key)
         node.thoughts[mold.key] = stand.id
+        if stand.at is None:
+            loom.undated.add(stand.id)
         loom.say(element, walk.thread, stand, None if is_late else thoughts.get(node, node.tip))
         thoughts[node] = stand.id
 

@@ -196,7 +196,11 @@ class Logs:
             self._heard.add(known)
         elif known not in self._heard:
             self._heard.add(known)
-            loom.hand_out(Amend(id=known, is_joined=True, evidence=(stand.evidence,)))
+            amend = Amend(id=known, is_joined=True, evidence=(stand.evidence,))
+            if known in loom.undated:
+                loom.undated.discard(known)
+                amend = msgspec.structs.replace(amend, at=stand.at, generation=stand.generation)
+            loom.hand_out(amend)
         cursor.thought = (node, known)
 
     def _aside(self, strand: Strand, cursor: _Cursor, element: Element, stand: Stand) -> None:

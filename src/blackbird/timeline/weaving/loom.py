@@ -67,6 +67,8 @@ class Loom:
         self.aliases: dict[str, Node] = {}
         self.asides = Asides()
         self.thoughts: set[bytes] = set()
+        #: Thoughts of a history, of which nobody knows yet when they came and out of which answer.
+        self.undated: set[str] = set()
         self.recent: Strand | None = None
         self._out: list[Item | Amend] = []
 
@@ -208,7 +210,8 @@ class Loom:
             return
         at = stand.at if not node.is_timed else None
         node.is_timed = node.is_timed or at is not None
-        amend = Amend(id=node.item, is_joined=True, at=at, evidence=(stand.evidence,))
+        generation = stand.generation if node.generation is None else None
+        amend = Amend(id=node.item, is_joined=True, at=at, generation=generation, evidence=(stand.evidence,))
         if result is not None:
             amend = msgspec.structs.replace(amend, details=result.details or None, error=result.error)
         self.hand_out(amend)

@@ -53,6 +53,12 @@ def claude(*lines: Line) -> list[Any]:
     return read("claude-code", FILE, lines)
 
 
+def test_a_line_that_was_copied_says_from_where() -> None:
+    told = {"sessionId": "s0", "messageUuid": "u0"}
+    lines = [user("u1", "Hi"), user("u2", "Hi", forkedFrom=told), user("u3", "Hi", forkedFrom="s0")]
+    assert [entry.copied_from for entry in claude(*lines)] == [None, "s0", None]
+
+
 def test_a_user_line_has_words_ids_time_and_facts() -> None:
     (entry,) = claude(user("u1", "Fix the test. «ünïcode»"))
 

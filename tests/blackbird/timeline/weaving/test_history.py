@@ -258,6 +258,19 @@ def test_history_that_was_there_before_is_inherited() -> None:
     assert [item.at is None for item in talk.items if item.is_inherited] == [True] * 4
 
 
+def test_wrappers_in_what_was_there_before_are_inherited_with_it() -> None:
+    talk = Talk()
+    talk.ask([ASKED, system("Use the tools."), agent("One."), user("Go"), system("Be brief.")], saying("Two."))
+    assert talk.short() == [
+        "user: Fix it inherited",
+        "system: Use the tools. inherited",
+        "agent: One. inherited",
+        "user: Go",
+        "system: Be brief.",
+        "agent: Two.",
+    ]
+
+
 def test_an_edit_of_an_earlier_message_is_a_branch() -> None:
     talk = Talk()
     talk.ask([ASKED], saying("One."))
