@@ -5,8 +5,11 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from blackbird.exchange.clock import to_rfc3339
 from blackbird.exchange.exchange import Exchange
+from blackbird.imports import facts as glances
 from blackbird.imports import sources
+from blackbird.imports.facts import Facts
 from blackbird.imports.sources import Source
 from blackbird.trace import ids
 from blackbird.trace.records import Direction, Flag, Kind
@@ -87,14 +90,17 @@ class Logbook:
         data = {"source": source.id, "format": name, "client": name, "path": path, "native_session": session}
         self.state(sources.OPEN, session, **data, kept=source.is_kept, document=source.is_document)
         offset = count = 0
+        facts = Facts()
         for given in lines:
             text = given if isinstance(given, str) else json.dumps(given)
+            glances.take(facts, name, text)
             length = len(text.encode())
             head = json.dumps({"offset": offset, "length": length}).encode()
             if source.is_kept:
                 self.tracer.add(Kind.NATIVE_LINE, source.key, head + b"\n" + text.encode())
             offset, count = offset + length + 1, count + 1
-        self.state(sources.END, session, source=source.id, lines=count, bytes=offset, first_at=_NOON, last_at=_NOON)
+        first, last = (_NOON if at is None else to_rfc3339(at) for at in (facts.first_at, facts.last_at))
+        self.state(sources.END, session, source=source.id, lines=count, bytes=offset, first_at=first, last_at=last)
         return source
 
     def rotate(self) -> None:

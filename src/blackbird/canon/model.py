@@ -45,6 +45,8 @@ class Purpose(enum.StrEnum):
 
     TURN = "turn"
     SUBAGENT = "subagent"
+    #: A conversation's first words sent ahead, so that the provider has them ready: no answer is wanted.
+    WARMUP = "warmup"
     TITLE = "title"
     COUNT = "count"
     MEMORY = "memory"
@@ -156,7 +158,7 @@ class ToolResult(msgspec.Struct, frozen=True, tag="result"):
     error: bool | None = None
     name: str | None = None
     media: tuple[Media, ...] = ()
-    #: What the client's own log adds: exit code, standard error, a patch. Empty on the wire.
+    #: What is known beside the text: exit code, standard error, a patch. On the wire, the exit code alone.
     details: dict[str, Any] = {}
     spans: tuple[Span, ...] = ()
 
@@ -263,7 +265,7 @@ class _Item(msgspec.Struct, frozen=True, kw_only=True):
     #: The generation that it came out of, if a model said it.
     generation: str | None = None
     evidence: tuple[Evidence, ...] = ()
-    #: It was there before the recording began: it came in with the history of the first request.
+    #: It was there before: it came in with the history of the first request, or a log has it from another session.
     is_inherited: bool = False
     #: The wire had it and the agent's own log has it, or the other way round.
     is_joined: bool = False

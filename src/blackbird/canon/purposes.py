@@ -24,6 +24,7 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     parts: tuple[str, ...] = ()
     known: bool | None = None
     tools: bool | None = None
+    idle: bool | None = None
     schemas: tuple[frozenset[str], ...] = ()
     max_tokens: int | None = None
     kinds: tuple[str, ...] = ()
@@ -106,6 +107,8 @@ def _fits_ask(rule: Rule, ask: Ask | None, links: Links) -> bool:
     if rule.known is not None and rule.known is not (ask is not None):
         return False
     if rule.tools is not None and (ask is None or rule.tools is not bool(ask.tools)):
+        return False
+    if rule.idle is not None and (ask is None or rule.idle is not ask.is_idle):
         return False
     if rule.schemas and (ask is None or frozenset(ask.hints.get("schema", ())) not in rule.schemas):
         return False

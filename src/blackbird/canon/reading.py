@@ -3,7 +3,7 @@
 import bisect
 import functools
 import itertools
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import msgspec
 
@@ -92,7 +92,7 @@ def _frame(exchange: Exchange) -> Exchanged:
         method=exchange.method,
         path=exchange.path,
         status=exchange.status,
-        provider_request=_provider_request(exchange),
+        provider_request=provider_request(exchange.response.headers if exchange.response is not None else ()),
         first_byte_us=first,
         duration_us=last,
     )
@@ -118,8 +118,8 @@ def _after(start: int | None, microseconds: int | None) -> int | None:
     return start + microseconds * 1000 if start is not None and microseconds is not None else None
 
 
-def _provider_request(exchange: Exchange) -> str | None:
-    headers = exchange.response.headers if exchange.response is not None else []
+def provider_request(headers: Sequence[tuple[str, str]]) -> str | None:
+    """The provider's id of a request, which stands in the head of its answer."""
     found = {name.lower(): value for name, value in reversed(headers)}
     return next((found[name] for name in _PROVIDER_IDS if found.get(name)), None)
 

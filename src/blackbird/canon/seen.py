@@ -97,6 +97,8 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     #: The client's id of this line and of the one that it follows; without one it follows the line before.
     key: str | None = None
     follows: str | None = None
+    #: The session that the client says it copied this line from.
+    copied_from: str | None = None
     at: int | None = None
     turn: Turn | None = None
     #: Whose words they are, if the log says so.

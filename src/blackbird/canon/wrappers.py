@@ -23,6 +23,7 @@ _BLANKS = re.compile(r"\s*")
 #: Some clients escape what they pass on.
 _PACK_OPENS = re.compile(rf"(?:<|&lt;){PACK_TAG}\b(?:(?!&gt;)[^<>])*(?:>|&gt;)")
 _PACK_CLOSES = re.compile(rf"(?:<|&lt;)/{PACK_TAG}(?:>|&gt;)")
+_TAGGED = re.compile(r"\s*<(?P<tag>[\w-]+)[^<>]*>(?P<inner>.*)</(?P=tag)>\s*", re.DOTALL)
 _TYPED = re.compile(
     r"<command-name>\s*(?P<name>/?[^<]*?)\s*</command-name>|<command-args>\s*(?P<args>.*?)\s*</command-args>"
     r"|<(?P<shell>bash-input)>\s*(?P<line>.*?)\s*</bash-input>",
@@ -57,10 +58,17 @@ class _Whole(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     roles: tuple[Role, ...] = (Role.USER,)
 
 
+class _Label(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    origin: Origin
+    pattern: str
+    before: tuple[str, ...] = ()
+
+
 class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     tag: tuple[_Tag, ...]
     opening: tuple[_Opening, ...]
     whole: tuple[_Whole, ...]
+    label: tuple[_Label, ...]
 
 
 class _Rules(NamedTuple):
@@ -74,6 +82,11 @@ class _Rules(NamedTuple):
     line: re.Pattern[str]
     #: What may follow a closing tag.
     behind: str
+    #: A label at the start of a text; for each, the paragraphs that start with it, and where such a one ends.
+    label: re.Pattern[str]
+    paragraphs: tuple[tuple[Origin, re.Pattern[str], re.Pattern[str]], ...]
+    #: A tag that lost the other one of its pair.
+    lone: re.Pattern[str]
 
 
 def split(text: str, role: Role) -> list[Piece]:
@@ -96,6 +109,18 @@ def is_summary(text: str) -> bool:
     return any(piece.origin is Origin.SUMMARY for piece in split(text, Role.USER))
 
 
+def bare(text: str) -> str:
+    """What a client adds, without the tag around it and the label before it: it says no more than that.
+
+    Of a wrapper that something was taken out of, each part has one of the tags.
+    """
+    rules = _rules()
+    tagged = _TAGGED.fullmatch(text)
+    inner = tagged["inner"] if tagged is not None else rules.lone.sub("", text)
+    label = rules.label.match(inner)
+    return inner[label.end() :] if label is not None else inner
+
+
 def typed(text: str) -> str | None:
     """What a user typed that a client turned into tags: `/name arguments`, or `!` and a line for the shell."""
     words: dict[str, str] = {}
@@ -116,6 +141,7 @@ def _rules() -> _Rules:
     tags = {name: tag for tag in (*table.tag, pack) for name in tag.names}
     names = "|".join(re.escape(name) for name in sorted(tags, key=len, reverse=True))
     opening = rf"<(?P<tag>{names})(?:\s[^<>\n]*)?>"
+    labels = "|".join(label.pattern for label in table.label)
     return _Rules(
         tags,
         table.opening,
@@ -123,7 +149,17 @@ def _rules() -> _Rules:
         re.compile(rf"\s*(?P<start>{opening})"),
         re.compile(rf"^[ \t]*(?:(?P<fence>`{{3,}}|~{{3,}})|(?P<start>{opening}))", re.MULTILINE),
         rf"(?=[ \t]*(?:\r?\n|\Z|</?(?:{names})\b))",
+        re.compile(rf"\s*(?:{labels})"),
+        tuple((label.origin, *_paragraph(label, labels)) for label in table.label),
+        re.compile(rf"\A\s*<(?:{names})(?:\s[^<>\n]*)?>|</(?:{names})>\s*\Z"),
     )
+
+
+def _paragraph(label: _Label, labels: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """How a paragraph with a label starts, and what starts the one behind it."""
+    others = "|".join((labels, *map(re.escape, label.before)))
+    behind = r"\n[ \t\r]*\n[ \t]*"
+    return re.compile(rf"(?:\A\s*|{behind})(?P<start>{label.pattern})"), re.compile(rf"{behind}(?:{others})")
 
 
 class _Search:
@@ -144,6 +180,8 @@ class _Search:
             at = pieces[-1].last
         if self._role is Role.USER and self._text.find("<", at) >= 0:
             yield from self._among_words(at)
+        elif self._role is Role.SYSTEM:
+            yield from self._labelled(at)
 
     def _among_words(self, at: int) -> Iterator[Piece]:
         is_behind = False
@@ -152,6 +190,17 @@ class _Search:
             yield from pieces
             is_behind = bool(pieces)
             at = self._behind_fence(found) if _is_fence(found) else pieces[-1].last if pieces else found.end()
+
+    def _labelled(self, at: int) -> Iterator[Piece]:
+        """The paragraphs with a label, each up to the next one that is known."""
+        found = (
+            (start, origin, ends)
+            for origin, starts, ends in self._rules.paragraphs
+            for start in starts.finditer(self._text, at)
+        )
+        for start, origin, ends in sorted(found, key=lambda one: one[0].start()):
+            end = ends.search(self._text, start.end())
+            yield Piece(origin, start.start("start"), end.start() if end is not None else len(self._text))
 
     def _next(self, at: int, *, is_behind: bool) -> re.Match[str] | None:
         """The next opening tag or code fence; behind a wrapper, a tag needs no new line."""
@@ -237,7 +286,7 @@ def _pieces(origin: Origin, opening: tuple[int, int], closing: tuple[int, int]) 
 def _with_packs(text: str, found: Iterable[Piece], *, is_open: bool) -> list[Piece]:
     """The same with our own packs taken out of the clients' wrappers around them, or of an open text."""
     if is_open:
-        found = [*found] or [Piece(Origin.SYSTEM, 0, len(text))]
+        found = _cover(text, Origin.SYSTEM, found)
     pieces: list[Piece] = []
     for piece in found:
         at = piece.first

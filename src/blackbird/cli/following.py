@@ -159,7 +159,8 @@ def sessions(
 
     A session is known by a run that was registered, or else by the client's own id; ids that nobody registered are
     marked so. What says nothing of whose it is has the row `unattributed`, and is never filed under a guess. Of an
-    imported session nothing passed here: `messages` says how many its logs have. Times are UTC.
+    imported session nothing passed here: `messages` says how many of the user and of agents its logs have. Times
+    are UTC.
 
     Examples:
 

@@ -43,10 +43,6 @@ class Keys(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     labels: tuple[str, ...] = ()
     several: tuple[str, ...] = ()
     kinds: tuple[str, ...] = ()
-    paths: tuple[str, ...] = ()
-    before: tuple[str, ...] = ()
-    after: tuple[str, ...] = ()
-    patches: tuple[str, ...] = ()
 
 
 class Role(msgspec.Struct, frozen=True):
@@ -64,7 +60,7 @@ def table() -> dict[str, Keys]:
     return msgspec.convert(tomllib.loads(text), dict[str, Keys])
 
 
-def keys_of(use: Use | str) -> Keys:
+def keys_of(use: Use) -> Keys:
     """Which arguments of a tool of this use say what."""
     return table()[str(use)]
 
@@ -79,11 +75,6 @@ def role_of(name: str, servers: Iterable[str] = ()) -> Role:
     return Role(use, server, method)
 
 
-def is_edit(name: str) -> bool:
-    """Whether a tool changes a file."""
-    return _plain(name) in keys_of("edit").names
-
-
 def first(given: Mapping[str, Any], keys: Iterable[str]) -> Any:
     """The first of these arguments that is there."""
     return next((given[key] for key in keys if given.get(key) is not None), None)
@@ -96,7 +87,7 @@ def first_text(given: Mapping[str, Any], keys: Iterable[str]) -> str | None:
 
 @functools.cache
 def _uses() -> dict[str, Use]:
-    return {name: Use(use) for use, keys in table().items() if use in set(Use) for name in keys.names}
+    return {name: Use(use) for use, keys in table().items() for name in keys.names}
 
 
 def _plain(name: str) -> str:

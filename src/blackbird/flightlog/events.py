@@ -10,6 +10,7 @@ from blackbird.canon.model import (
     Mark,
     Message,
     Origin,
+    Purpose,
     Result,
     Role,
     Thread,
@@ -19,7 +20,7 @@ from blackbird.deeds.results import is_error
 from blackbird.flightlog.entries import agents, answers, calls, marks, spending
 from blackbird.flightlog.entries.agents import Agent, Agents
 from blackbird.flightlog.entries.calling import Calling
-from blackbird.flightlog.entries.line import Line, spoken, tokens_of
+from blackbird.flightlog.entries.line import Line, merged, spoken, tokens_of
 from blackbird.flightlog.entries.marks import Modes
 from blackbird.flightlog.entries.responses import Responses, Steps
 from blackbird.flightlog.entries.words import note_of, summary_of, turns_of
@@ -98,7 +99,7 @@ class Composer:
         """The session has ended: what is still open gets an end."""
         self._release()
         for call in self._calling.still_open:
-            self._say(call.thread, call.missing(), {"id": call.id, "interrupted": True})
+            self._say(call.thread, call.missing(), call.stopped, is_inherited=call.is_inherited)
         for agent in self._agents.still_open:
             gone = self._agents.thread_of(agent) is None
             result = results.skip("no report was recorded")
@@ -122,7 +123,7 @@ class Composer:
                 self._count(item)
             case _:
                 self._release()
-                self._enter(item.thread, item.at)
+                self._enter(item)
                 if isinstance(item, Message):
                     self._message(item)
                 elif isinstance(item, Call):
@@ -139,11 +140,12 @@ class Composer:
         if generation is not None:
             self._figures(generation)
 
-    def _enter(self, thread: str, at: int | None) -> None:
+    def _enter(self, item: Item) -> None:
         """Write the line that begins a sub-agent before the first of its own; those above it come first."""
-        for name in self._agents.unwritten(thread):
-            agent = self._agents.found(name)
-            self._say(agent.parent, agents.start_of(agent), self._scope(agent), at=at)
+        for name in self._agents.unwritten(item.thread):
+            agent = self._agents.found(name, is_inherited=item.is_inherited)
+            start, scope = agents.start_of(agent), self._scope(agent)
+            self._say(agent.parent, start, scope, at=item.at, is_inherited=item.is_inherited)
 
     def _scope(self, agent: Agent) -> MetaFields:
         return {"id": agent.id} if self._apart else self._agents.scope(agent)
@@ -153,12 +155,10 @@ class Composer:
         return f"sub-{agent.id}" if self._apart and self._agents.thread_of(agent) is not None else None
 
     def _end_agent(self, agent: Agent, result: Outcome, item: Result | None) -> None:
-        meta = self._scope(agent)
-        at = None
+        meta, at, old = self._scope(agent), None, agent.is_inherited
         if item is not None:
-            at = item.at
-            meta = {**meta, **answers.meta_of(item.result)}
-        self._say(agent.parent, agents.end_of(agent, result), meta, at=at)
+            meta, at, old = {**meta, **answers.meta_of(item.result)}, item.at, item.is_inherited
+        self._say(agent.parent, agents.end_of(agent, result), meta, at=at, is_inherited=old)
 
     def _tid(self, thread: str) -> MetaFields:
         agent = None if self._apart or self._agents.is_main(thread) else self._agents.find(thread)
@@ -177,14 +177,15 @@ class Composer:
             self._said(item, Said("user", spoken(item)), meta)
             return
         for event, more in turns_of(item):
-            self._said(item, event, {**meta, **more})
+            self._said(item, event, merged(meta, more))
             # The id and what a response used are said once.
             meta = {key: value for key, value in meta.items() if key in ("attempt", "interrupted")}  # type: ignore[assignment]  # a part of it
 
     def _said(self, item: Message, event: Event, meta: MetaFields) -> None:
         is_carrier = isinstance(event, Thought) or (isinstance(event, Said) and event.role == "agent")
         first = self._first_of(item, meta, is_carrier=is_carrier)
-        self._say(item.thread, event, first, at=item.at, key=item.generation or item.id)
+        key = item.generation or item.id
+        self._say(item.thread, event, first, at=item.at, key=key, is_inherited=item.is_inherited)
 
     def _about(self, item: Message) -> MetaFields:
         """Id and parent of a message, and which attempt it belongs to."""
@@ -200,8 +201,6 @@ class Composer:
             meta["interrupted"] = True
         elif attempt > 1:
             meta["attempt"] = attempt
-        if item.is_inherited:
-            meta["extra"] = {"inherited": True}
         return meta
 
     def _first_of(self, item: Message | Call, meta: MetaFields, *, is_carrier: bool) -> MetaFields:
@@ -214,9 +213,10 @@ class Composer:
             return meta
         is_first = self._responses.step_of(generation) is None
         if is_first:
-            self._switch(generation, item.thread)
+            self._switch(generation)
         if not self._apart:
-            return meta
+            other = self._other_model(generation)
+            return meta if other is None else {**meta, "model": other}
         named: MetaFields = {**meta, **spending.named(generation, self._main_model, meta)}
         if is_first and generation.usage is not None and not self._responses.is_told(generation):
             if is_carrier:
@@ -230,14 +230,20 @@ class Composer:
         meta: MetaFields = {**spending.named(generation, self._main_model, {}), **used}
         if not spending.is_own(generation):
             meta["extra"] = {**meta["extra"], "purpose": generation.purpose.value}
-        self._say(thread, Said("agent", ""), meta, at=at, key=generation.id)
+        old = generation.is_inherited
+        self._say(thread, Said("agent", ""), meta, at=at, key=generation.id, is_inherited=old)
 
-    def _switch(self, generation: Generation, thread: str) -> None:
-        if generation.model and generation.model != self._model:
+    def _switch(self, generation: Generation) -> None:
+        """The session goes on with another model. Those of sub-agents and side calls change nothing there."""
+        is_session = generation.purpose is Purpose.TURN and self._agents.is_main(generation.thread)
+        if is_session and generation.model and generation.model != self._model:
             if self._model is not None:
-                reason = None if spending.is_own(generation) else generation.purpose.value
-                self._say(thread, comments.ModelSwitch(generation.model, reason), {})
+                self._say(generation.thread, comments.ModelSwitch(generation.model, None), {})
             self._model = generation.model
+
+    def _other_model(self, generation: Generation) -> str | None:
+        """The model of a response, if it is not the one that the session goes on with."""
+        return generation.model if generation.model and generation.model != self._model else None
 
     def _call(self, item: Call) -> None:
         role = roles.role_of(item.call.name, self._servers)
@@ -246,19 +252,20 @@ class Composer:
         elif role.use is roles.Use.SUBAGENT and self._agents.is_under_way(item.call_id):
             role = roles.Role(roles.Use.TOOL)
         is_plain = role.use in (roles.Use.TOOL, roles.Use.MCP) and item.call.arguments is not None
-        used = self._first_of(item, {}, is_carrier=is_plain)
-        key = item.generation or item.id
+        used = self._first_of(item, calls.asked_of(role), is_carrier=is_plain)
+        key, old = item.generation or item.id, item.is_inherited
         open_call = self._calling.begin(item, role, self._agents.kind_of(item.call_id))
         meta: MetaFields = {**used, "id": open_call.id}
         if item.is_superseded:
             generation = self._responses.of(item)
             meta = {**meta, "attempt": generation.attempt if generation is not None else 1, "interrupted": True}
             skipped = results.skip("a later attempt took its place")
-            self._say(item.thread, calls.ended(open_call.event, skipped), meta, at=item.at, key=key)
+            skip = calls.ended(open_call.event, skipped)
+            self._say(item.thread, skip, meta, at=item.at, key=key, is_inherited=old)
             open_call.is_open = False
             return
         for event, about in open_call.opening(self._modes):
-            self._say(item.thread, event, {**used, **about}, at=item.at, key=key)
+            self._say(item.thread, event, {**used, **about}, at=item.at, key=key, is_inherited=old)
             used = {}
         if open_call.is_held:
             self._calling.hold(open_call, meta)
@@ -273,15 +280,16 @@ class Composer:
         if held is None:
             return
         call, meta, behind = held
-        at = call.at
+        at, old = call.at, call.is_inherited
         if call.is_subagent and result is None:
-            agent = self._agents.called(call.call_id, call.id, call.event.agent_type, call.thread)  # type: ignore[union-attr]  # a sub-agent's
+            kind = call.event.agent_type  # type: ignore[union-attr]  # a sub-agent's
+            agent = self._agents.called(call.call_id, call.id, kind, call.thread, is_inherited=old)
             meta = {**meta, **self._scope(agent)}
         if result is None:
-            self._say(call.thread, calls.begun(call.event), meta, at=at)
+            self._say(call.thread, calls.begun(call.event), meta, at=at, is_inherited=old)
         else:
             ended = calls.ended(call.event, call.outcome(result))
-            self._say(call.thread, ended, {**meta, **call.closing(result)}, at=at)
+            self._say(call.thread, ended, merged(meta, call.closing(result)), at=at, is_inherited=old)
             call.is_open = False
         self._lines += behind
 
@@ -291,13 +299,14 @@ class Composer:
             self._release(item)
             return
         self._release()
-        self._enter(item.thread, item.at)
+        self._enter(item)
+        old = item.is_inherited
         if call is None:
             call = self._calling.unknown(item)
             meta: MetaFields = {"id": call.id, "extra": {"call": "unrecorded"}}
-            meta = {**answers.meta_of(item.result), **meta}
+            meta = merged(answers.meta_of(item.result), meta)
             orphan = calls.ended(call.event, call.outcome(item))
-            self._say(item.thread, orphan, meta, at=item.at, key=item.id)
+            self._say(item.thread, orphan, meta, at=item.at, key=item.id, is_inherited=old)
             return
         agent = self._agents.by_call(call.call_id) if call.is_subagent else None
         if agent is not None:
@@ -308,7 +317,7 @@ class Composer:
             self._end_agent(agent, result, item)
             return
         for event, meta in call.ending(item, self._modes):
-            self._say(call.thread, event, meta, at=item.at)
+            self._say(call.thread, event, meta, at=item.at, is_inherited=old)
 
     def _generation(self, item: Generation) -> None:
         if self._responses.is_complete(item):
@@ -322,11 +331,10 @@ class Composer:
         lines: list[Line] = []
         if step is None:
             self._release()
-            self._enter(generation.thread, generation.at)
+            self._enter(generation)
             lines = self._silent(generation)
         else:
-            metrics = spending.metrics_comment(generation, step, with_tokens=not self._apart)
-            lines += [Line(generation.thread, metrics, {})] if metrics is not None else []
+            lines += self._metrics(generation, step, with_tokens=not self._apart)
         note = spending.failure_note(generation)
         lines += [Line(generation.thread, note, {})] if note is not None else []
         if not self._calling.behind(lines):
@@ -336,21 +344,25 @@ class Composer:
         """A response without lines of its own: a side call, or one that failed."""
         if generation.usage is None:
             return [Line(generation.thread, spending.silent_comment(generation), {})]
-        self._switch(generation, generation.thread)
+        self._switch(generation)
         if not self._apart:
-            metrics = spending.metrics_comment(generation, None, with_tokens=True)
-            return [Line(generation.thread, metrics, {})] if metrics is not None else []
+            return self._metrics(generation, None, with_tokens=True)
         self._wordless(generation, generation.thread, generation.at)
-        metrics = spending.metrics_comment(generation, self._responses.step_of(generation), with_tokens=False)
-        return [Line(generation.thread, metrics, {})] if metrics is not None else []
+        return self._metrics(generation, self._responses.step_of(generation), with_tokens=False)
+
+    def _metrics(self, generation: Generation, step: int | None, *, with_tokens: bool) -> list[Line]:
+        model = self._other_model(generation) if with_tokens else None
+        metrics = spending.metrics_comment(generation, step, with_tokens=with_tokens, model=model)
+        return [] if metrics is None else [Line(generation.thread, metrics, {})]
 
     def _mark(self, item: Mark) -> None:
         if item.kind == "model" and item.text:
-            if item.text == self._model:
+            is_session = self._agents.is_main(item.thread)
+            if item.text == self._model or not (is_session or self._apart):
                 return
-            self._model = item.text
+            self._model = item.text if is_session else self._model
         for event in marks.events_of(item, self._modes):
-            self._say(item.thread, event, {}, at=item.at)
+            self._say(item.thread, event, {}, at=item.at, is_inherited=item.is_inherited)
 
     def _amend(self, item: Amend) -> None:
         if item.call_id is not None:
@@ -364,7 +376,7 @@ class Composer:
             if call is not None and call.is_open:
                 self._release()
                 call.is_open = False
-                self._say(call.thread, call.superseded(), {"id": call.id, "interrupted": True})
+                self._say(call.thread, call.superseded(), call.stopped, is_inherited=call.is_inherited)
 
     def _step(self, thread: str, key: str | None) -> int:
         steps = self._steps.setdefault(thread if self._apart else "", Steps())
@@ -378,11 +390,14 @@ class Composer:
         *,
         at: int | None = None,
         key: str | None = None,
+        is_inherited: bool = False,
     ) -> None:
-        """One line; those that are no comments have a step and, where it is known, a time."""
+        """One line; those that are no comments have a step, the word that another session wrote them, and a time."""
         if isinstance(event, comments.Comment):
             self._lines.append(Line(thread, event, {}))
             return
+        if is_inherited:
+            meta = {**meta, "extra": {**meta.get("extra", {}), "inherited": True}}
         more: MetaFields = {} if "tid" in meta else self._tid(thread)
         step = self._step(thread, key)
         if key is not None:

@@ -33,11 +33,17 @@ def lapse_ms(first: int | None, last: int | None) -> int | None:
 
 def first_of(timeline: Timeline) -> int | None:
     """When a session began, by what is stated or by its first item."""
-    earliest = min((item.at for item in timeline.items if item.at is not None), default=None)
+    earliest = min(_times(timeline), default=None)
     stated = timeline.about.began
     return stated if earliest is None else earliest if stated is None else min(earliest, stated)
 
 
 def last_of(timeline: Timeline) -> int | None:
     """When the last of its items happened."""
-    return max((item.at for item in timeline.items if item.at is not None), default=timeline.about.began)
+    return max(_times(timeline), default=timeline.about.began)
+
+
+def _times(timeline: Timeline) -> list[int]:
+    """When its items happened; those of before it began count only if there are no others."""
+    dated = [(item.at, item.is_inherited) for item in timeline.items if item.at is not None]
+    return [at for at, is_inherited in dated if not is_inherited] or [at for at, _ in dated]

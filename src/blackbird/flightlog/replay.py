@@ -17,23 +17,24 @@ from blackbird.canon.model import (
     Result,
     Role,
     Thinking,
-    Thread,
 )
 from blackbird.deeds import changes, results
+from blackbird.flightlog.conversations import Conversations
 from blackbird.flightlog.entries import answers, spending
 from blackbird.flightlog.entries.line import spoken
 from blackbird.flightlog.moments import first_of, last_of, moment
 from blackbird.timeline.timeline import Timeline
+from blackbox.events import tools
 from blackbox.write import scalars
 
 #: How much of a text is shown of each kind unless all of it is wanted.
 _LINES = {"user": 20, "agent": 12, "thinking": 12, "result": 6, "error": 20, "change": 12}
 _BRIEF = 160
 _SUPERSEDED = " (superseded)"
-#: Of what a tool was given, what tells most.
+#: Of what a tool was given, what tells most; the keys without case and underscores.
 _TELLING = (
-    *("command", "cmd", "file_path", "path", "filePath", "absolute_path", "pattern", "query", "url", "description"),
-    *("prompt", "message", "skill", "name", "id"),
+    *("command", "cmd", "filepath", "path", "notebookpath", "absolutepath", "targetfile", "pattern", "query", "url"),
+    *("description", "prompt", "message", "skill", "name", "id"),
 )
 _QUIET_MARKS = frozenset({"snapshot", "queue", "note", "other"})
 _FOLDED = {
@@ -55,8 +56,9 @@ _MARKS = {
 class Row(msgspec.Struct, frozen=True):
     """A row: what kind it is, seconds since the session began, how deep among sub-agents, its words and lines below.
 
-    Kinds: `user`, `agent`, `thinking`, `call`, `result`, `error`, `change`, `failure`, `note`. `left_out` counts the
-    lines that are not shown. What is inherited was there before the session began, and has no time in it.
+    Kinds: `user`, `agent`, `thinking`, `call`, `result`, `error`, `change`, `failure`, `note`, and `turn`, where
+    another conversation or a branch begins. `left_out` counts the lines that are not shown. What is inherited was
+    there before the session began, and has no time in it.
     """
 
     kind: str
@@ -85,8 +87,8 @@ class _Replay:
     def __init__(self, timeline: Timeline, wish: Wish) -> None:
         self._timeline = timeline
         self._wish = wish
-        self._began = first_of(_own(timeline))
-        self._threads = {thread.id: thread for thread in timeline.threads}
+        self._began = first_of(timeline)
+        self._conversations = Conversations(timeline.threads, timeline.items)
         self._calls = {item.call_id: item for item in timeline.items if isinstance(item, Call)}
         self._results = {item.call_id: item for item in timeline.items if isinstance(item, Result)}
         self._direct = _direct(timeline.items)
@@ -96,6 +98,9 @@ class _Replay:
     def rows(self) -> Iterator[Row]:
         yield from self._folded()
         for item in self._timeline.items:
+            turn = self._conversations.turn(item) if self._wish.thread is None else None
+            if turn is not None:
+                yield self._row(item, "turn", turn)
             if self._wish.thread in (None, item.thread):
                 yield from self._rows(item)
 
@@ -105,7 +110,7 @@ class _Replay:
                 yield from self._message(item)
             case Call():
                 yield self._call(item)
-                change = changes.change_of(item.call)
+                change = self._change_of(item)
                 if change is not None and not self._is_patched(item):
                     yield self._change(item, change)
             case Result():
@@ -139,8 +144,7 @@ class _Replay:
         yield Row("note", 0.0 if self._began is not None else None, 0, ", ".join(words))
 
     def _is_main(self, item: Item) -> bool:
-        thread = self._threads.get(item.thread)
-        return thread is None or thread.parent is None
+        return self._conversations.depth(item.thread) == 0
 
     def _message(self, item: Message) -> Iterator[Row]:
         if item.origin is Origin.SYSTEM and not self._wish.full:
@@ -194,14 +198,20 @@ class _Replay:
         words += [f"after {taken(item.at - made.at)}"] if made is not None and item.at and made.at else []
         yield self._row(item, "error" if failed else "result", " ".join(words), text)
         if made is not None and self._is_patched(made):
-            change = changes.change_of(made.call, item.result)
+            change = self._change_of(made)
             if change is not None:
                 yield self._change(item, change)
 
+    def _change_of(self, call: Call) -> changes.Change | None:
+        """What a call changed, by the client's own log if that has the patch; None if it failed or was given up."""
+        result = self._results.get(call.call_id)
+        if call.is_superseded or (result is not None and results.is_error(result.result)):
+            return None
+        return changes.change_of(call.call, None if result is None else result.result)
+
     def _is_patched(self, call: Call) -> bool:
         """Whether the client's own log has the patch."""
-        result = self._results.get(call.call_id)
-        change = None if result is None else changes.change_of(call.call, result.result)
+        change = self._change_of(call)
         return change is not None and change != changes.change_of(call.call)
 
     def _change(self, item: Call | Result, change: changes.Change) -> Row:
@@ -243,17 +253,8 @@ class _Replay:
             shown = len(lines)
         has_time = item.at is not None and self._began is not None and not item.is_inherited
         since = max(0.0, ((item.at or 0) - (self._began or 0)) / 1e9) if has_time else None
-        depth, left_out = self._depth(item.thread), len(lines) - shown
+        depth, left_out = self._conversations.depth(item.thread), len(lines) - shown
         return Row(kind, since, depth, text, tuple(lines[:shown]), left_out, item.is_inherited)
-
-    def _depth(self, name: str) -> int:
-        depth, seen = 0, {name}
-        thread: Thread | None = self._threads.get(name)
-        while thread is not None and thread.parent is not None and thread.parent not in seen:
-            seen.add(thread.parent)
-            depth += 1
-            thread = self._threads.get(thread.parent)
-        return depth
 
 
 def _direct(items: Sequence[Item]) -> frozenset[str]:
@@ -282,7 +283,7 @@ def called(item: Call) -> str:
 def telling_of(item: Call) -> str:
     """What of the arguments of a call tells most, all of it."""
     given: Mapping[str, Any] = item.call.arguments or {}
-    telling = next((given[key] for key in _TELLING if isinstance(given.get(key), str) and given[key]), None)
+    telling = tools.first_text(given, _TELLING)
     if telling is None:
         telling = next((scalars.text_of(value) for value in given.values() if value not in (None, "")), item.call.raw)
     return telling
@@ -318,8 +319,7 @@ def thousands(count: int) -> str:
 def head(timeline: Timeline) -> list[tuple[str, str]]:
     """What is to be known first: who, with which model, when, where, how long, what it used, how it ended."""
     about, spent = timeline.about, timeline.spent
-    own = _own(timeline)
-    first, last = first_of(own), last_of(own)
+    first, last = first_of(timeline), last_of(timeline)
     long = None if first is None or last is None else taken(last - first)
     found = [
         ("title", about.title or about.goal),
@@ -333,12 +333,6 @@ def head(timeline: Timeline) -> list[tuple[str, str]]:
         ("before", _before(timeline)),
     ]
     return [(name, text) for name, text in found if text]
-
-
-def _own(timeline: Timeline) -> Timeline:
-    """The session without what was there before it began, if there is anything else."""
-    items = tuple(item for item in timeline.items if not item.is_inherited)
-    return msgspec.structs.replace(timeline, items=items) if items else timeline
 
 
 def _before(timeline: Timeline) -> str | None:

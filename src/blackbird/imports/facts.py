@@ -1,4 +1,8 @@
-"""What the lines of a log say of it at a glance: whose session it is, when it was, and the user's first words."""
+"""What the lines of a log say at a glance: whose session it is, when, where, what it was about, how much was said.
+
+Messages are what the user and the agents said: one of the log counts once if it has words of theirs. What clients
+wrap around those, thoughts, calls and results are none, and a message that is written down again is the same.
+"""
 
 import bisect
 import itertools
@@ -15,13 +19,19 @@ from blackbird.sessions.imported import instant
 _LONGEST_TITLE = 120
 #: What is looked at of the words, so that a secret in them is seen as a whole before they are shortened.
 _LONGEST_WORDS = 2000
-#: No user's words begin so: what clients wrap around them, and the files that they put before them.
-_WRAPPERS = ("<", "# AGENTS.md", "Caveat: The messages below", "[Request interrupted")
+#: No user's words begin so: what clients wrap around them, and what they put before them or say in a user's name.
+_WRAPPERS = (
+    *("<", "# AGENTS.md", "Caveat: The messages below", "[Request interrupted", "Base directory for this skill:"),
+    *("This is the Gemini CLI. We are setting up", "This is the Qwen Code. We are setting up"),
+    *("You have stopped calling tools without finishing", "Called the Read tool with the following input:"),
+    *("This session is being continued from a previous", "Another language model started to solve this problem"),
+)
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _SPECSTORY_SESSION = re.compile(r"<!-- .+? Session (\S+)(?: \((.*?)\))? -->")
 _SPECSTORY_TURN = re.compile(
     r"^_\*\*(User|Agent|Assistant)( - sidechain)?(?: \(([^()\n]*)\))?\*\*_[ \t]*$", re.MULTILINE
 )
+_SPECSTORY_BLOCK = re.compile(r"<(tool-use|think)\b.*?</\1>", re.DOTALL)
 _SPECSTORY_TIME = re.compile(r"(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d(?::\d\d(?:\.\d+)?)?) ?(Z|[+-]\d\d:?\d\d)?$")
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})([^\n]*)$", re.MULTILINE)
 #: A command of the user, as Claude Code writes it down, and how it begins what it answered to one by itself.
@@ -30,6 +40,8 @@ _ARGUMENTS = re.compile(r"<command-args>(.*?)</command-args>", re.DOTALL)
 _ANSWERED = "<local-command-stdout>"
 _HEADING = re.compile(r"^# (.+)$", re.MULTILINE)
 _HEADER_ID = re.compile(r"(?:id|session): *(\S+)")
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+_WORKSPACE = re.compile(r"Workspace Directories:\*\*\n\s+- (\S[^\n]*)")
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)")
 
 #: What stands for a field that is not there.
@@ -47,7 +59,16 @@ class _Line(msgspec.Struct):
     updated: Any = msgspec.field(default=None, name="lastUpdated")
     cwd: Any = None
     project: Any = msgspec.field(default=None, name="projectHash")
+    directories: Any = None
+    id: Any = None
     is_meta: Any = msgspec.field(default=None, name="isMeta")
+    is_summary: Any = msgspec.field(default=None, name="isCompactSummary")
+    is_error: Any = msgspec.field(default=None, name="isApiErrorMessage")
+    #: Of the short form: the kind of a line, its words and its time.
+    short: Any = msgspec.field(default=None, name="t")
+    words: msgspec.Raw = msgspec.field(default=_NOTHING, name="c")
+    ts: Any = None
+    messages: msgspec.Raw = _NOTHING
     message: msgspec.Raw = _NOTHING
     payload: msgspec.Raw = _NOTHING
     content: msgspec.Raw = _NOTHING
@@ -61,15 +82,32 @@ class _Inner(msgspec.Struct):
     id: Any = None
     role: Any = None
     session: Any = msgspec.field(default=None, name="session_id")
+    cwd: Any = None
     content: msgspec.Raw = _NOTHING
     parts: msgspec.Raw = _NOTHING
     message: msgspec.Raw = _NOTHING
     messages: msgspec.Raw = _NOTHING
 
 
+class _Part(msgspec.Struct):
+    """A part of a message."""
+
+    type: Any = None
+    text: Any = None
+    thought: Any = None
+
+    @property
+    def is_said(self) -> bool:
+        """Whether it is words, and no thought."""
+        return (self.type is None or (isinstance(self.type, str) and self.type in _SAID)) and not self.thought
+
+
 _LINE = msgspec.json.Decoder(_Line)
 _INNER = msgspec.json.Decoder(_Inner)
 _MESSAGES = msgspec.json.Decoder(list[_Line])
+_CONTENT = msgspec.json.Decoder(list[_Part | str] | _Part | str | None)
+#: The parts that are words.
+_SAID = frozenset({"text", "input_text", "output_text"})
 
 
 class Facts(msgspec.Struct):
@@ -83,6 +121,9 @@ class Facts(msgspec.Struct):
     messages: int = 0
     #: The folder that the agent worked in, or the SHA-256 of its path.
     folder: str | None = None
+    #: The ids of messages that were counted, and until when all were, whatever their ids.
+    heard: set[str] = msgspec.field(default_factory=set)
+    heard_until: int | None = None
 
     def date(self, text: object) -> None:
         """Something happened then."""
@@ -96,6 +137,24 @@ class Facts(msgspec.Struct):
         words = " ".join(words[:_LONGEST_WORDS].split())
         if self.title is None and words and not words.startswith(_WRAPPERS):
             self.title = words
+
+    def hear(self, key: object = None, at: int | None = None) -> None:
+        """Something was said. By its id it is known if it is written down again."""
+        if isinstance(key, str):
+            is_old = self.heard_until is not None and at is not None and at <= self.heard_until
+            if is_old or key in self.heard:
+                return
+            self.heard.add(key)
+        self.messages += 1
+
+    def settle(self, folder: object) -> None:
+        """The agent worked there: the first folder counts, and more than the digest of one."""
+        if isinstance(folder, str) and folder and (self.folder is None or _is_digest(self.folder)):
+            self.folder = self.folder if self.folder is not None and _is_digest(folder) else folder
+
+
+def _is_digest(folder: str) -> bool:
+    return _DIGEST.fullmatch(folder) is not None
 
 
 def shorten(title: str) -> str:
@@ -138,40 +197,54 @@ def take(facts: Facts, format_name: str, text: str) -> None:
 
 def _take_line(facts: Facts, line: _Line) -> None:
     """Claude Code, Gemini CLI, Qwen Code and companions: a type, a time, and a message or its content."""
-    for time in (line.timestamp, line.begun, line.updated):
+    for time in (line.timestamp, line.begun, line.updated, line.ts):
         facts.date(time)
     if facts.session is None and isinstance(line.session, str):
         facts.session = line.session
     if facts.thread is None and isinstance(line.agent, str) and line.type != "agent-meta":
         facts.thread = line.agent
-    for folder in (line.cwd, line.project):
-        if facts.folder is None and isinstance(folder, str):
-            facts.folder = folder
-    inner = _inner(line.message) if facts.session is None or facts.title is None else _Inner()
+    for folder in (line.cwd, line.project, *(line.directories if isinstance(line.directories, list) else ())):
+        facts.settle(folder)
+    inner = _inner(line.message) if line.message else _Inner()
     if facts.session is None and isinstance(inner.session, str):
         facts.session = inner.session
-    if line.type in ("user", "assistant", "gemini"):
-        facts.messages += 1
-    if facts.title is None and line.type == "user" and not line.is_meta:
-        for words in (line.content, inner.content, inner.parts):
-            facts.entitle(_words(words))
-    if line.set:
-        for message in _messages(_inner(line.set).messages):
+    is_users = line.type == "user" or line.short == "u"
+    if is_users or line.type in ("assistant", "gemini") or line.short == "a":
+        texts = [text for raw in (line.content, line.words, inner.content, inner.parts) for text in _texts(raw)]
+        _take_words(facts, line, texts, is_users=is_users)
+    for raw in (line.messages, _inner(line.set).messages if line.set else _NOTHING):
+        for message in _messages(raw):
             _take_line(facts, message)
+
+
+def _take_words(facts: Facts, line: _Line, texts: list[str], *, is_users: bool) -> None:
+    if is_users:
+        for text in texts:
+            workspace = _WORKSPACE.search(text) if text.lstrip().startswith("<session_context>") else None
+            facts.settle(workspace[1].strip() if workspace is not None else None)
+        texts = [] if line.is_meta or line.is_summary else _own(texts)
+        facts.entitle(texts[0] if texts else "")
+    if texts and not line.is_error:
+        facts.hear(line.id, instant(line.timestamp) if isinstance(line.timestamp, str) else None)
 
 
 def _take_codex(facts: Facts, line: _Line) -> None:
     facts.date(line.timestamp)
     payload = _inner(line.payload)
+    if line.type in ("session_meta", "turn_context"):
+        facts.settle(payload.cwd)
     if line.type == "session_meta" and isinstance(payload.id, str):
         owner = payload.session if isinstance(payload.session, str) else payload.id
         facts.session, facts.thread = owner, payload.id if payload.id != owner else None
-    elif line.type == "response_item" and payload.type == "message":
-        facts.messages += payload.role in ("user", "assistant")
-        if payload.role == "user":
-            facts.entitle(_words(payload.content))
+    elif line.type == "response_item" and payload.type == "message" and payload.role in ("user", "assistant"):
+        texts = _texts(payload.content)
+        texts = _own(texts) if payload.role == "user" else texts
+        if texts:
+            facts.hear()
+        if texts and payload.role == "user":
+            facts.entitle(texts[0])
     elif line.type == "event_msg" and payload.type == "user_message":
-        facts.entitle(_words(payload.message))
+        facts.entitle(next(iter(_own(_texts(payload.message))), ""))
 
 
 def _take_markdown(facts: Facts, text: str) -> None:
@@ -184,12 +257,13 @@ def _take_markdown(facts: Facts, text: str) -> None:
         facts.session = header[1]
         facts.date(_moment(header[2] or ""))
         begun = facts.first_at
-    for turn in turns:
+    for turn, words in _sections(text, turns):
         moment = _moment((turn[3] or "").strip())
         at = instant(moment)
         if begun is None or at is None or at >= begun:
-            facts.messages += 1
             facts.date(moment)
+            if _own([words]) if turn[1] == "User" else _SPECSTORY_BLOCK.sub("", words).strip():
+                facts.hear()
     heading = _HEADING.search(head)
     is_title = heading is not None and _moment(heading[1].strip()) is None
     facts.entitle(_first_words(_said(text, turns)) or (heading[1] if heading is not None and is_title else ""))
@@ -210,12 +284,16 @@ def _turns(text: str) -> list[re.Match[str]]:
     return [turn for turn in _SPECSTORY_TURN.finditer(text) if bisect.bisect(edges, turn.start()) % 2 == 0]
 
 
-def _said(text: str, turns: list[re.Match[str]]) -> Iterator[str]:
-    """What the user said, turn by turn."""
+def _sections(text: str, turns: list[re.Match[str]]) -> Iterator[tuple[re.Match[str], str]]:
+    """The turns, and what stands under the line of each."""
     ends = [*(turn.start() for turn in turns), len(text)][1:]
     for turn, end in zip(turns, ends, strict=True):
-        if turn[1] == "User" and not turn[2]:
-            yield text[turn.end() : end].strip().removesuffix("---").strip()
+        yield turn, text[turn.end() : end].strip().removesuffix("---").strip()
+
+
+def _said(text: str, turns: list[re.Match[str]]) -> Iterator[str]:
+    """What the user said, turn by turn."""
+    return (words for turn, words in _sections(text, turns) if turn[1] == "User" and not turn[2])
 
 
 def _first_words(said: Iterable[str]) -> str:
@@ -247,22 +325,28 @@ def _take_log(facts: Facts, text: str) -> None:
     time = _TIME.search(text)
     facts.date(time[0] if time is not None else None)
     kind, _, words = text.partition(":")
-    if kind in ("u", "a"):
-        facts.messages += 1
+    if kind in ("u", "a") and words.strip():
+        facts.hear()
     if kind == "u":
         facts.entitle(words)
 
 
 def _take_row(facts: Facts, row: dict[str, Any]) -> None:
-    for key in ("time_created", "time_updated"):
-        at = row.get(key)
-        if isinstance(at, int):
-            facts.first_at = min(facts.first_at or at * 1_000_000, at * 1_000_000)
-            facts.last_at = max(facts.last_at or 0, at * 1_000_000)
-    if row.get("table") == "session" and isinstance(row.get("title"), str):
-        facts.title = None
-        facts.entitle(row["title"])
-    facts.messages += row.get("table") == "message"
+    times = [at * 1_000_000 for key in ("time_created", "time_updated") if isinstance(at := row.get(key), int)]
+    if times:
+        facts.first_at = min(facts.first_at or times[0], *times)
+        facts.last_at = max(facts.last_at or 0, *times)
+    if row.get("table") == "session":
+        facts.settle(row.get("directory"))
+        if isinstance(row.get("title"), str):
+            facts.title = None
+            facts.entitle(row["title"])
+    data = row.get("data")
+    if row.get("table") == "part" and isinstance(data, dict) and data.get("type") == "text":
+        text = data.get("text")
+        # What the client says in somebody's name is marked.
+        if isinstance(text, str) and text.strip() and not data.get("synthetic"):
+            facts.hear(row.get("message_id"), times[0] if times else None)
 
 
 def _inner(raw: msgspec.Raw) -> _Inner:
@@ -279,15 +363,17 @@ def _messages(raw: msgspec.Raw) -> list[_Line]:
         return []
 
 
-def _words(raw: msgspec.Raw) -> str:
-    """The first text of a message's content."""
+def _texts(raw: msgspec.Raw) -> list[str]:
+    """The words of a message's content, without thoughts."""
     try:
-        content = msgspec.json.decode(raw) if raw else None
+        content = _CONTENT.decode(raw) if raw else None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return ""
+        return []
     parts = content if isinstance(content, list) else [content]
-    for part in parts:
-        text = part.get("text") if isinstance(part, dict) else part
-        if isinstance(text, str) and text.strip() and not text.lstrip().startswith(_WRAPPERS):
-            return text
-    return ""
+    said = (part.text if isinstance(part, _Part) and part.is_said else part for part in parts)
+    return [text for text in said if isinstance(text, str) and text.strip()]
+
+
+def _own(texts: Iterable[str]) -> list[str]:
+    """Without what a client wraps around a user's words."""
+    return [text for text in texts if text.strip() and not text.lstrip().startswith(_WRAPPERS)]

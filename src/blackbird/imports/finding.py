@@ -103,7 +103,7 @@ class Search:
         return self._since is not None and file.mtime_ns < self._since
 
     def _look(self, found: Iterable[File]) -> Iterator[Candidate]:
-        # The oldest first: of a session that was forked, the log that was copied comes before the copy.
+        # The oldest first: what an import that is cut off leaves out is what still changes.
         for file in sorted(found, key=lambda file: (file.mtime_ns, file.path)):
             if not file.size or self._is_old(file) or files.is_sidecar(file.path):
                 continue
@@ -171,6 +171,7 @@ def facts_of(known: Taken) -> Facts:
         title=source.title,
         messages=source.messages,
         folder=source.folder,
+        heard_until=source.last_at,
     )
 
 

@@ -4,17 +4,17 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple, Self
 
-from blackbird.canon import natives
-from blackbird.canon.model import Evidence, Side
 from blackbird.exchange import payloads
 from blackbird.exchange.clock import Clock
-from blackbird.imports import files, kept, sources
+from blackbird.imports import files, sources
 from blackbird.imports.sources import Source, Sources
 from blackbird.sessions import rows, survey, view
 from blackbird.sessions.choice import choose
 from blackbird.sessions.follow import Follower
 from blackbird.sessions.links import sender_of
 from blackbird.sessions.rows import Row
+from blackbird.timeline import relatives
+from blackbird.timeline.relatives import Case
 from blackbird.timeline.session import WHOLE, News, Session, Share
 from blackbird.timeline.timeline import Timeline
 from blackbird.trace import ids
@@ -37,11 +37,23 @@ class Scope(NamedTuple):
     row: Row
     requests: frozenset[bytes]
     sources: dict[bytes, Source]
-    #: Files of other sessions, taken in earlier, that some of these go on from: a client copies what it goes on from.
-    relatives: dict[bytes, Source]
+    #: Files of other sessions that were written when these begin: a client copies what it goes on from.
+    others: dict[bytes, Source]
+    #: Whether the trace has requests of other sessions of a client than a file of these is of.
+    has_traffic: bool
     problems: list[TraceError]
     #: What of those files is this session's, if a client went on with one in several.
     share: Share = WHOLE
+
+    @property
+    def case(self) -> Case:
+        """What decides which lines of its files are another session's."""
+        return Case(self.requests, self.sources, self.others, self.has_traffic)
+
+    @property
+    def names(self) -> frozenset[str]:
+        """All that it is called."""
+        return frozenset(rows.names_of(self.row))
 
 
 def scopes(trace: Trace) -> list[Scope]:
@@ -65,8 +77,8 @@ def load(trace: Trace, name: str | None = None, *, live: bytes | None = None) ->
 
 def read(trace: Trace, wanted: Scope, *, live: bytes | None = None) -> Timeline:
     """The timeline of what a scope has."""
-    told = _told(trace, wanted.relatives)
-    session = Session(wanted.name, _redactor(), live=live, told=told, share=wanted.share)
+    before = relatives.before(trace, wanted.case)
+    session = Session(wanted.name, _redactor(), live=live, names=wanted.names, before=before, share=wanted.share)
     news: News = []
     problems: list[BlackboxError] = list(wanted.problems)
     for segment in trace.segments():
@@ -99,8 +111,8 @@ class Following:
 
     def __init__(self, folder: Path, name: str, *, live: bytes | None = None, segment: int = 1) -> None:
         self._follower = Follower(folder, segment=segment)
-        self._session = Session(name, _redactor(), live=live)
         self._names = {name}
+        self._session = Session(name, _redactor(), live=live, names=self._names)
         self._requests: dict[bytes, bool] = {}
         self._sources = Sources()
         self._files: dict[bytes, Source] = {}
@@ -178,17 +190,34 @@ class _Step(NamedTuple):
 def _scope(found: survey.Survey, known: list[Row], row: Row, taken: Iterable[Source]) -> Scope:
     names = frozenset(rows.names_of(row))
     taken = list(taken)
-    mine = {source.key: source for source in taken if (source.native_session or source.id) in names}
-    begun = {(source.format, source.first_at) for source in mine.values() if source.first_at is not None}
-    relatives: dict[bytes, Source] = {}
-    for source in taken:
-        if source.key in mine:
-            # What was taken in later goes on from this one, and not the other way round.
-            break
-        if source.is_kept and (source.format, source.first_at) in begun:
-            relatives[source.key] = source
-    requests = frozenset(found.rows.requests(row))
-    return Scope(view.name_of(row), row, requests, mine, relatives, found.problems, _share(row, known, mine))
+    mine = {source.key: source for source in taken if relatives.session_of(source) in names}
+    return Scope(
+        view.name_of(row),
+        row,
+        frozenset(found.rows.requests(row)),
+        mine,
+        _others(mine, taken),
+        _has_traffic(mine, known),
+        found.problems,
+        _share(row, known, mine),
+    )
+
+
+def _others(mine: dict[bytes, Source], taken: Iterable[Source]) -> dict[bytes, Source]:
+    """Files of other sessions that may have what these begin with, in the order of their ids."""
+    begun: dict[str, int | None] = {}
+    for source in mine.values():
+        first = begun.setdefault(source.format, source.first_at)
+        begun[source.format] = None if first is None or source.first_at is None else min(first, source.first_at)
+    near = (one for one in taken if one.format in begun and relatives.is_around(one, begun[one.format]))
+    return {source.key: source for source in sorted(near, key=lambda one: one.id) if source.key not in mine}
+
+
+def _has_traffic(mine: dict[bytes, Source], known: Iterable[Row]) -> bool:
+    """Whether sessions of a client sent something, other than the one that the files are of."""
+    sent = {name for row in known if row.tally.calls for name in row.natives}
+    own = {relatives.session_of(source) for source in mine.values()}
+    return bool(sent - own if len(own) == 1 else sent)
 
 
 def _share(row: Row, known: Iterable[Row], mine: dict[bytes, Source]) -> Share:
@@ -264,22 +293,6 @@ def _outside(session: Session, source: Source) -> News:
     for line in files.read(Path(source.path), is_document=source.is_document):
         news += session.imported(source, line._replace(text=redact(line.text)))
     return news
-
-
-def _told(trace: Trace, relatives: dict[bytes, Source]) -> frozenset[str]:
-    """The client's ids of all lines that other sessions have told already."""
-    told: set[str] = set()
-    for segment in trace.segments() if relatives else ():
-        if isinstance(segment, TraceError):
-            continue
-        here = relatives.keys() & set(segment.requests())
-        for key in here:
-            source = relatives[key]
-            reader = natives.READERS[source.format](source.id, source.path)
-            nowhere = Evidence(source=source.id, side=Side.LINE, start=0, end=0)
-            for line in kept.lines(segment.pick([key])):
-                told.update(entry.key for entry in reader.line(line.text, nowhere) if entry.key is not None)
-    return frozenset(told)
 
 
 def _redactor() -> Callable[[str], str]:

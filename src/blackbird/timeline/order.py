@@ -13,8 +13,8 @@ _BEFORE_ALL = -(1 << 63)
 def settle(things: Iterable[Item | Amend]) -> tuple[Item, ...]:
     """The items in order: by time, those of one moment as they came, none before the one that it follows.
 
-    An item without a time goes right behind the one that it follows, or to the start. An item that is handed out
-    again takes the place of the first.
+    An item without a time goes right behind the one that it follows, or to the start; an answer stands before what
+    came out of it at the same moment. An item that is handed out again takes the place of the first.
     """
     items: dict[str, Item] = {}
     for thing in things:
@@ -66,7 +66,13 @@ class _Places:
 
     def __init__(self, items: dict[str, Item]) -> None:
         self._items = items
-        self._positions = {item_id: position for position, item_id in enumerate(items)}
+        # Between two of them there is room for one more.
+        self._positions = {item_id: 2 * position for position, item_id in enumerate(items)}
+        for item in items.values():
+            answer = items.get(item.generation or "")
+            if answer is not None and answer.at == item.at:
+                before = self._positions[item.id] - 1
+                self._positions[answer.id] = min(self._positions[answer.id], before)
         self._places: dict[str, tuple[int, ...]] = {}
 
     def of(self, item_id: str) -> tuple[int, ...]:

@@ -1,6 +1,6 @@
 """One session, record by record in the order of the trace: from exchanges and imported lines to its timeline."""
 
-from collections.abc import Callable, Container, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Mapping
 from typing import NamedTuple
 
 import msgspec
@@ -18,6 +18,7 @@ from blackbird.imports.line import Line
 from blackbird.imports.sources import Source
 from blackbird.timeline import spending
 from blackbird.timeline.about import Facts
+from blackbird.timeline.copies import NOTHING, Before
 from blackbird.timeline.order import settle
 from blackbird.timeline.prices import Pricer
 from blackbird.timeline.timeline import Stated, Timeline
@@ -25,7 +26,8 @@ from blackbird.timeline.weaver import Weaver
 from blackbird.trace.header import Header
 from blackbird.trace.records import Kind, Record, read_object
 
-_ENDS = frozenset({Kind.RESPONSE_END, Kind.ERROR})
+#: The records with which an exchange is over.
+ENDS = frozenset({Kind.RESPONSE_END, Kind.ERROR})
 News = list[Item | Amend]
 
 
@@ -51,9 +53,9 @@ class Session:
     """What the records of a session come to. Holds the exchanges that are under way, and no text of those that ended.
 
     `redact` takes secrets out of texts that were put together: rules for bytes do not see what a stream cut in two.
-    `live` is the instance of the recorder that runs, if one does; `told` has the client's ids of lines that another
-    session told already, and that were only copied into this one's log. `share` is the part of the logs that is its
-    own.
+    `live` is the instance of the recorder that runs, if one does; `names` is all that the session is called. `before`
+    knows by file which lines of its logs happened in another session of the client, and were only copied; `share` is
+    the part of the logs that is its own.
     """
 
     def __init__(
@@ -62,13 +64,15 @@ class Session:
         redact: Callable[[str], str],
         *,
         live: bytes | None = None,
-        told: Container[str] = (),
+        names: Container[str] = (),
+        before: Mapping[str, Before] | None = None,
         share: Share = WHOLE,
         pricer: Pricer | None = None,
     ) -> None:
         self.facts = Facts(name)
         self._live = live
-        self._told = told
+        self._names = names
+        self._before = before or {}
         self._share = share
         self._weaver = Weaver(prices=pricer if pricer is not None else Pricer())
         self._redact = redact
@@ -86,7 +90,7 @@ class Session:
         known = parts[-1].records
         if isinstance(known, list):
             known.append(record)
-        if record.kind not in _ENDS:
+        if record.kind not in ENDS:
             return []
         return self.exchange(assemble(self._open.pop(record.request), self._live))
 
@@ -136,7 +140,7 @@ class Session:
             file=source.path,
             offset=line.offset,
         )
-        return self._entries(self._timed(source, reader.line(line.text, evidence)))
+        return self._entries(reader.line(line.text, evidence))
 
     def rest(self) -> News:
         """What is still under way, in the order in which it began: exchanges without an end, lines that waited."""
@@ -162,25 +166,35 @@ class Session:
             problems=tuple(problems),
         )
 
-    def _timed(self, source: Source, entries: Iterable[Entry]) -> Iterator[Entry]:
+    def _timed(self, entry: Entry) -> Entry:
         """What stands in a log without a time happened when the line before it did, as far as anyone knows."""
-        for entry in entries:
-            if entry.at is not None:
-                self._times[source.id] = entry.at
-                yield entry
-            else:
-                yield msgspec.structs.replace(entry, at=self._times.get(source.id))
+        source = entry.evidence.source
+        if entry.at is None:
+            return msgspec.structs.replace(entry, at=self._times.get(source))
+        self._times[source] = entry.at
+        return entry
 
     def _entries(self, entries: Iterable[Entry]) -> News:
+        """All that a line says; if any of it was another session's, the line was.
+
+        Of sessions of a client that are one here, what was copied is the same line once more.
+        """
         news: News = []
+        entries = [self._timed(entry) for entry in entries]
+        owners = {entry.evidence: owner for entry in entries if (owner := self._owner(entry)) is not None}
         for entry in entries:
             self.facts.know(entry.about, entry.session)
             if not self._share.has_yet(entry.at):
                 continue
-            woven = self._weaver.entry(entry)
-            is_inherited = entry.key in self._told or self._share.inherits(entry.at)
+            owner = owners.get(entry.evidence)
+            is_ours = owner is not None and owner in self._names
+            woven = self._weaver.entry(msgspec.structs.replace(entry, session=owner) if is_ours else entry)
+            is_inherited = (owner is not None and not is_ours) or self._share.inherits(entry.at)
             news += [_inherited(thing) for thing in woven] if is_inherited else woven
         return self._noted(news)
+
+    def _owner(self, entry: Entry) -> str | None:
+        return self._before.get(entry.evidence.source, NOTHING).owner(entry)
 
     def _noted(self, news: News) -> News:
         for item in news:

@@ -6,8 +6,10 @@ from collections.abc import Callable
 from blackbox.check.findings import Finding
 from blackbox.check.rules import rule_named
 from blackbox.document.line import Line
+from blackbox.events import tools
 from blackbox.events.calls import Plan, ToolCall
 from blackbox.events.comments import Elapsed
+from blackbox.events.tools import MODIFYING
 from blackbox.session.matching import Match, Role
 from blackbox.syntax.header import Header
 from blackbox.syntax.kinds import Kind
@@ -15,21 +17,8 @@ from blackbox.syntax.kinds import Kind
 LONG_SESSION = 50
 CHECKPOINT_SECONDS = 4 * 3600
 MAX_EXPLORERS = 3
-WRITING_TOOLS = frozenset(
-    {
-        "write",
-        "edit",
-        "multiedit",
-        "notebookedit",
-        "create",
-        "delete",
-        "patch",
-        "apply_patch",
-        "str_replace",
-        "rm",
-        "mv",
-    }
-)
+#: Commands that some logs have as tools, and that change files.
+_MOVERS = frozenset({"rm", "mv"})
 
 
 class FlightChecks:
@@ -142,15 +131,14 @@ class FlightChecks:
 
     def tool(self, line: Line) -> None:
         """A tool call in plan mode."""
-        if line.name.lower() not in WRITING_TOOLS:
+        if line.name.lower() not in _MOVERS and tools.access_of(line.name) not in MODIFYING:
             return
         event = line.event
         if not isinstance(event, ToolCall):
             return
         arguments = event.arguments
-        named = arguments.text("path") or arguments.text("file_path")
-        first = arguments.positional[0] if arguments.positional else ""
-        path = named or (first if isinstance(first, str) else ", ".join(first))
+        first = arguments.positional[0] if arguments.positional else ()
+        path = ", ".join(tools.paths_in(arguments.keyword) or tools.paths_of(first))
         if path not in self._plan_files and (path or arguments.keyword):
             message = f"`{line.name}` of {path or 'a file'} in plan mode"
             self._add(rule_named("write-in-plan-mode").finding(line.number, message))

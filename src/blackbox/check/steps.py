@@ -122,6 +122,8 @@ class StepChecks:
         last_text = self._last_time_text if thread == "1" else self._last_times.get(thread, "")
         last = timestamp(last_text)
         if last is not None and time < last:
+            if line.is_inherited:
+                return
             self._add(rule_named("time-goes-back").finding(line.number, f"{text} comes after {last_text}"))
         if thread == "1":
             self._last_time_text = text

@@ -7,7 +7,7 @@ import msgspec
 
 from blackbox.events import Event, build_event
 from blackbox.syntax.kinds import MESSAGES, PREFIX_LENGTHS, PREFIXES, PROSE, Kind
-from blackbox.syntax.metadata import Meta
+from blackbox.syntax.metadata import INHERITED, Meta
 from blackbox.syntax.parts import Parts
 from blackbox.syntax.quick import CALL_LIKE, Head, call_head, message_head
 from blackbox.syntax.results import Result, ResultKind, quick_kind
@@ -126,6 +126,11 @@ class Line(msgspec.Struct, eq=False, gc=False):
         if "id=" not in source or self.kind is _COMMENT:
             return None
         return self.head.metadata.get("id")
+
+    @property
+    def is_inherited(self) -> bool:
+        """Whether it tells of an earlier session that this one goes on from: what it says is no deed of this one."""
+        return INHERITED in self.source and self.meta.inherited
 
     @property
     def name(self) -> str:

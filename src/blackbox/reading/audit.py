@@ -101,6 +101,11 @@ def _files(console: Console, found: Audit) -> None:
             f"  Not taken apart: {many} that may have changed files too ({lines})",
             style="bright_black",
         )
+    if found.unclear:
+        tools = ", ".join(dict.fromkeys(output.printable(deed.tool) for deed in found.unclear))
+        lines = _places(deed.place for deed in found.unclear)
+        many = _many(len(found.unclear), "call")
+        console.print(f"  Not known: {many} that may have changed files too ({tools}  {lines})", style="bright_black")
 
 
 def _told(file: FileChange) -> str:

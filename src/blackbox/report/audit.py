@@ -1,16 +1,17 @@
 """The four questions of an audit, answered with line numbers: files, servers, sensitive things, decisions."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import msgspec
 
+from blackbox.events.tools import Access
 from blackbox.redaction.redactor import Redactor
 from blackbox.report.decisions import Decision, decisions_of
 from blackbox.report.hosts import command_of, contacts_of
 from blackbox.report.places import Member, Place, family_of
 from blackbox.report.sensitive import exposed_in, markers_in, reaches_of
 from blackbox.session.calls import Call, Status
-from blackbox.session.effects import Access
+from blackbox.session.effects import TouchedFile
 from blackbox.session.session import Session
 from blackbox.syntax.kinds import Kind
 
@@ -91,6 +92,8 @@ class Audit(msgspec.Struct, frozen=True):
     decisions: tuple[Decision, ...]
     #: Calls whose commands may have changed files in ways that the log does not spell out.
     commands: tuple[Deed, ...]
+    #: Calls of tools that are not known and were given paths, and edits that do not say of what.
+    unclear: tuple[Deed, ...]
     unread: tuple[Unread, ...]
 
 
@@ -119,8 +122,14 @@ def audit(session: Session, redactor: Redactor, others: Iterable[Member] = ()) -
         commands=tuple(
             _deed(member, call, "command")
             for member in family
-            for call in member.session.calls
+            for call in _calls(member.session)
             if command_of(call) is not None
+        ),
+        unclear=tuple(
+            _deed(member, call, "call")
+            for member in family
+            for call in member.session.unclear_calls
+            if command_of(call) is None and not call.line.is_inherited
         ),
         unread=tuple(
             Unread(redactor.redact(missing.path).text, missing.reason, member.place(missing.line))
@@ -134,7 +143,7 @@ def _files(family: list[Member], redactor: Redactor) -> tuple[FileChange, ...]:
     deeds: dict[str, list[Deed]] = {}
     modified: set[str] = set()
     for member in family:
-        for file in member.session.files.values():
+        for file in _touched(member.session):
             if not file.changes:
                 continue
             path = redactor.redact(file.path).text
@@ -147,7 +156,7 @@ def _files(family: list[Member], redactor: Redactor) -> tuple[FileChange, ...]:
 def _hosts(family: list[Member]) -> tuple[HostUse, ...]:
     deeds: dict[tuple[str, bool, bool], list[Deed]] = {}
     for member in family:
-        for call in member.session.calls:
+        for call in _calls(member.session):
             for contact in contacts_of(call) if call.kind is not Kind.SUBAGENT else ():
                 key = (contact.name, contact.is_named, contact.is_loopback)
                 deeds.setdefault(key, []).append(_deed(member, call, "call"))
@@ -155,10 +164,10 @@ def _hosts(family: list[Member]) -> tuple[HostUse, ...]:
 
 
 def _mcp(family: list[Member]) -> tuple[McpUse, ...]:
-    """`c:server.method`, and tools whose name says that they are one: `mcp__server__method`."""
+    """`c:server.method`, tools whose name says that they are one (`mcp__server__method`), and memory of a server."""
     found: dict[tuple[str, str], list[Deed]] = {}
     for member in family:
-        for call in member.session.calls:
+        for call in (*_calls(member.session), *_recalls(member.session)):
             server, method = _mcp_name(call)
             if server:
                 found.setdefault((server, method), []).append(_deed(member, call, "call"))
@@ -181,17 +190,35 @@ def _mcp_name(call: Call) -> tuple[str, str]:
     if call.kind is Kind.TOOL and call.name.startswith("mcp__"):
         server, _, method = call.name.removeprefix("mcp__").partition("__")
         return server, method
-    return "", ""
+    return call.line.meta.mcp if call.kind is Kind.RECALL else ("", "")
 
 
 def _sensitive(family: list[Member], redactor: Redactor) -> tuple[SensitiveUse, ...]:
     deeds: dict[tuple[str, str], list[Deed]] = {}
     for member in family:
         session = member.session
-        for reach in reaches_of(session.files.values(), session.calls):
+        for reach in reaches_of(_touched(session), _calls(session)):
             key = (redactor.redact(reach.path).text, reach.why)
             deeds.setdefault(key, []).append(_deed(member, reach.call, reach.access))
     return tuple(SensitiveUse(*key, tuple(found)) for key, found in deeds.items())
+
+
+def _calls(session: Session) -> Iterator[Call]:
+    """The calls of the session itself: what an earlier one did, and is told here for what follows, is its own."""
+    return (call for call in session.calls if not call.line.is_inherited)
+
+
+def _recalls(session: Session) -> Iterator[Call]:
+    """Likewise what it asked of a memory."""
+    return (recalled.call for recalled in session.recalls if not recalled.call.line.is_inherited)
+
+
+def _touched(session: Session) -> Iterator[TouchedFile]:
+    """The files that those touched."""
+    for file in session.files.values():
+        touches = tuple(touch for touch in file.touches if not touch.call.line.is_inherited)
+        if touches:
+            yield TouchedFile(file.path, touches)
 
 
 def _tally(found: Iterable[tuple[str, Place]]) -> tuple[Tally, ...]:

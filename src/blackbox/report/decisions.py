@@ -1,5 +1,6 @@
 """What was decided in a session, by whom and why: questions, plans, approvals, modes, models and priorities."""
 
+import itertools
 import re
 from collections.abc import Iterator
 
@@ -11,7 +12,15 @@ from blackbox.events import lifecycle
 from blackbox.report.places import Member, Place
 from blackbox.session.effects import Plan
 from blackbox.session.questions import Question
+from blackbox.syntax.kinds import Kind
 
+#: Lines of an agent that is at work.
+_DEEDS = frozenset(
+    {
+        *(Kind.AGENT, Kind.THINKING, Kind.TODOS, Kind.TOOL, Kind.TOOL_START, Kind.TOOL_PROGRESS, Kind.OBSERVATION),
+        *(Kind.SKILL, Kind.PLAN, Kind.RECALL, Kind.SUBAGENT, Kind.MCP, Kind.QUESTION),
+    }
+)
 #: How the outcome of a wait begins that nobody has ended.
 _NO_ANSWER = ("timeout", "timed out", "[timeout", "[pending", "[running", "[skip", "[err")
 
@@ -33,7 +42,7 @@ class Decision(msgspec.Struct, frozen=True):
 
 
 def decisions_of(member: Member) -> list[Decision]:
-    """The decisions of one session, in the order of its lines."""
+    """The decisions of one session, in the order of its lines; those of one that it goes on from were made there."""
     session = member.session
     order = {line: position for position, line in enumerate(session.lines)}
     found = [
@@ -43,7 +52,8 @@ def decisions_of(member: Member) -> list[Decision]:
         *_models(member),
         *_marks(member),
     ]
-    return [decision for _, decision in sorted(found, key=lambda pair: order[pair[0]])]
+    own = [pair for pair in found if not pair[0].is_inherited]
+    return [decision for _, decision in sorted(own, key=lambda pair: order[pair[0]])]
 
 
 def _questions(member: Member) -> Iterator[tuple[Line, Decision]]:
@@ -86,18 +96,26 @@ def _plan(member: Member, plan: Plan) -> Decision:
 
 
 def _modes(member: Member) -> Iterator[tuple[Line, Decision]]:
+    """Changes of mode. The one that a session begins in is none, unless the log says more of it than its name."""
+    before: tuple[str, bool] | None = None
+    untouched = frozenset(itertools.takewhile(lambda line: line.kind not in _DEEDS, member.session.lines))
     for period in member.session.modes:
-        if period.line is None:
+        line, now = period.line, (period.name, period.afk)
+        was, before = before, now
+        if line is None or now == was:
             continue
-        event = period.line.event
-        comment = event.comment if isinstance(event, events.Mode) else None
-        outcome = f"{period.name}, nobody answers questions" if period.afk else period.name
-        yield period.line, Decision("mode", "mode", member.place(period.line), outcome, reason=_remark(comment))
+        reason = _remark(line.event.comment) if isinstance(line.event, events.Mode) else None
+        if was is not None or reason or period.afk or line not in untouched:
+            outcome = f"{period.name}, nobody answers questions" if period.afk else period.name
+            yield line, Decision("mode", "mode", member.place(line), outcome, reason=reason)
 
 
 def _models(member: Member) -> Iterator[tuple[Line, Decision]]:
+    """Changes of model. The one that a session begins with is none, unless the log says why."""
+    before: str | None = None
     for use in member.session.models:
-        if use.source == "switch" and use.line is not None:
+        was, before = before, use.model
+        if use.source == "switch" and use.line is not None and use.model != was and (was is not None or use.reason):
             yield use.line, Decision("model", "model", member.place(use.line), use.model, reason=use.reason)
 
 

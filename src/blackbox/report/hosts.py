@@ -10,12 +10,13 @@ import shlex
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from blackbox.events import tools
 from blackbox.events.calls import Arguments
 from blackbox.report.tables import network
 from blackbox.session.calls import Call
 from blackbox.syntax.kinds import Kind
+from blackbox.syntax.tokens import Value
 
-_COMMAND_KEYS = ("command", "cmd", "script", "args", "argv")
 _URL = re.compile(
     r"\b[A-Za-z][A-Za-z0-9+.-]{1,20}://(?:[^\s/@\"'`<>]*@)?(\[[0-9A-Fa-f:.]+\]|[^\s/:?#\"'`<>()\[\]{},;\\]+)"
 )
@@ -47,7 +48,7 @@ def contacts_of(call: Call) -> list[Contact]:
     command = command_of(call)
     if command is not None:
         found += contacts_in_command(command)
-    elif (searched := network().web_tools.get(_plain(call.name))) is not None and not found:
+    elif (searched := network().web_tools.get(tools.plain(call.name))) is not None and not found:
         found.append(Contact(searched, is_named=False))
     return list(dict.fromkeys(found))
 
@@ -56,11 +57,11 @@ def command_of(call: Call) -> str | None:
     """The command line that a call runs: that of a shell, or of a tool that has the name of a command."""
     if call.kind is not Kind.TOOL:
         return None
-    name = _plain(call.name)
+    name = tools.plain(call.name)
     arguments = call.arguments
-    stated = [text for key in _COMMAND_KEYS if (text := arguments.text(key))]
+    stated = [" ".join(_texts(value)) for value in tools.named(arguments.keyword, tools.keys().commands)]
     words = " ".join((*stated, arguments.words)).strip()
-    if name in network().shells:
+    if tools.is_command(call.name):
         return words or None
     if name in network().programs:
         return f"{name} {words}"
@@ -70,7 +71,7 @@ def command_of(call: Call) -> str | None:
 def texts_of(arguments: Arguments) -> Iterator[str]:
     """All values of a call, as text."""
     for value in (*arguments.positional, *arguments.keyword.values()):
-        yield from (value,) if isinstance(value, str) else value
+        yield from _texts(value)
 
 
 def hosts_in(text: str) -> Iterator[str]:
@@ -153,5 +154,5 @@ def _clean(host: str) -> str:
     return host.strip("[]").rstrip(".").lower()
 
 
-def _plain(name: str) -> str:
-    return re.split(r"__|\.", name)[-1].replace("_", "").lower()
+def _texts(value: Value) -> tuple[str, ...]:
+    return (value,) if isinstance(value, str) else value

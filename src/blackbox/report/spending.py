@@ -149,12 +149,17 @@ class _Stated(NamedTuple):
     step: int | None
     #: The lines that state it; the first is the message's.
     lines: tuple[Line, ...]
+    #: The model, where the metrics name it.
+    model: str | None = None
 
 
 def _charges(session: Session) -> tuple[Source | None, list[Charge]]:
     measured = [one for one in session.measured if not one.is_repeat and _usage(one.metrics) != Usage()]
     if measured:
-        stated = [_Stated(_usage(one.metrics), one.step, (one.owner or one.line,)) for one in measured]
+        stated = [
+            _Stated(_usage(one.metrics), one.step, (one.owner or one.line,), one.metrics.extra.get("model"))
+            for one in measured
+        ]
         return Source.METRICS, _with_calls(session, stated)
     spent = session.messages_spent
     stated = [
@@ -172,11 +177,11 @@ def _with_calls(session: Session, stated: Sequence[_Stated]) -> list[Charge]:
     by_line = {call.line: call for call in session.calls}
     turns = _Turns(session, [one.lines[0] for one in stated])
     found: list[Charge] = []
-    for usage, step, lines in stated:
+    for usage, step, lines, named in stated:
         line = lines[0]
         calls = [by_line[own] for own in lines if own in by_line]
         calls = calls or (by_step.get(step, []) if step is not None else []) or turns.calls_after(line)
-        model = (line.meta.model if "model=" in line.source else None) or session.model_at(line) or UNKNOWN
+        model = named or session.model_at(line) or UNKNOWN
         found.append(Charge(usage, step, line, model, _agent(line), tuple(calls)))
     return found
 

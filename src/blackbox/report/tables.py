@@ -19,9 +19,8 @@ class Command(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Network(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True):
-    """Which tools and commands reach the network."""
+    """Which commands, and which tools that run none, reach the network."""
 
-    shells: frozenset[str]
     takes_host: frozenset[str]
     copies: frozenset[str]
     wrappers: frozenset[str]

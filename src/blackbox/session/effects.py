@@ -1,17 +1,15 @@
 """What the calls of a session come to: plans and recalls, files touched, failures."""
 
-import enum
-import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from blackbox.document.line import Line
+from blackbox.events import tools
 from blackbox.events.calls import Arguments, Recall
+from blackbox.events.tools import MODIFYING, Access
 from blackbox.session.calls import Call, Status
 from blackbox.session.lines import Lines
 from blackbox.syntax.kinds import Kind
-from blackbox.syntax.tokens import Value
-from blackbox.syntax.values import has_scheme
 
 
 class Plan:
@@ -94,19 +92,6 @@ def recalls_of(calls: Iterable[Call]) -> tuple[Recalled, ...]:
     return tuple(found)
 
 
-class Access(enum.StrEnum):
-    """How a call touched a path."""
-
-    READ = "read"
-    WRITE = "write"
-    EDIT = "edit"
-    DELETE = "delete"
-    SEARCH = "search"
-    PLAN = "plan"
-    #: The call names the path; what it did there, the log does not say.
-    NAMED = "named"
-
-
 class Touch(NamedTuple):
     """One touch of a file: how, and by which call."""
 
@@ -131,7 +116,7 @@ class TouchedFile(NamedTuple):
         return tuple(
             touch
             for touch in self.touches
-            if touch.access in _MODIFYING and (touch.access, touch.call.name) != (Access.PLAN, "file")
+            if touch.access in MODIFYING and (touch.access, touch.call.name) != (Access.PLAN, "file")
         )
 
     @property
@@ -140,38 +125,7 @@ class TouchedFile(NamedTuple):
         return any(call.status not in _VOID for _, call in self.changes)
 
 
-_MODIFYING = frozenset({Access.WRITE, Access.EDIT, Access.DELETE, Access.PLAN})
 _VOID = frozenset({Status.ERR, Status.SKIP})
-#: Tool names without case, dashes and underscores.
-_TOOLS = {
-    "read": Access.READ,
-    "readfile": Access.READ,
-    "view": Access.READ,
-    "cat": Access.READ,
-    "notebookread": Access.READ,
-    "write": Access.WRITE,
-    "writefile": Access.WRITE,
-    "create": Access.WRITE,
-    "createfile": Access.WRITE,
-    "edit": Access.EDIT,
-    "editfile": Access.EDIT,
-    "multiedit": Access.EDIT,
-    "notebookedit": Access.EDIT,
-    "strreplace": Access.EDIT,
-    "patch": Access.EDIT,
-    "applypatch": Access.EDIT,
-    "delete": Access.DELETE,
-    "deletefile": Access.DELETE,
-    "remove": Access.DELETE,
-    "grep": Access.SEARCH,
-    "rg": Access.SEARCH,
-    "glob": Access.SEARCH,
-    "ls": Access.SEARCH,
-    "search": Access.SEARCH,
-}
-_KEYS = ("file_path", "path", "notebook_path", "file", "filename", "files", "paths")
-#: These take patterns or folders by position, not files.
-_SEARCHES = frozenset({"grep", "rg", "glob", "search"})
 _TOOL_KINDS = (Kind.TOOL, Kind.MCP)
 
 
@@ -183,33 +137,47 @@ def files_of(calls: Iterable[Call]) -> dict[str, TouchedFile]:
             if plan_file and call.name in ("file", "write"):
                 found.setdefault(plan_file, []).append(Touch(Access.PLAN, call))
         elif call.kind in _TOOL_KINDS:
-            access, paths = _touched(call)
-            for path in paths:
+            for access, path in _touched(call):
                 found.setdefault(path, []).append(Touch(access, call))
     return {path: TouchedFile(path, tuple(touches)) for path, touches in found.items()}
 
 
-def _touched(call: Call) -> tuple[Access, Iterable[str]]:
-    tool = _plain_name(call.name)
-    access = _TOOLS.get(tool, Access.NAMED)
-    arguments = call.arguments
-    paths = [path for key in _KEYS for path in _paths(arguments.keyword.get(key, ()))]
-    takes_position = tool in _TOOLS and tool not in _SEARCHES and call.kind is Kind.TOOL
-    if not paths and takes_position and arguments.positional:
-        paths = list(_paths(arguments.positional[0]))
-    return access, dict.fromkeys(paths)
+def unclear_of(calls: Iterable[Call]) -> tuple[Call, ...]:
+    """Calls that did not fail and may have changed a file that the log does not tell.
+
+    A tool that is not known and was given a path may have done anything to it; an edit may not say of what. Commands
+    are another matter.
+    """
+    return tuple(
+        call
+        for call in calls
+        if call.kind in _TOOL_KINDS
+        and call.status not in _VOID
+        and not tools.is_command(call.name)
+        and _is_unclear(call)
+    )
 
 
-def _plain_name(name: str) -> str:
-    """`Read`, `read_file`, `fs.read-file` and `mcp__fs__read_file` by what they do."""
-    last = re.split(r"__|\.", name)[-1]
-    return last.replace("_", "").replace("-", "").lower()
+def _is_unclear(call: Call) -> bool:
+    accesses = {access for access, _ in _touched(call)}
+    return Access.NAMED in accesses or (not accesses and _access(call) in MODIFYING)
 
 
-def _paths(value: Value) -> Iterator[str]:
-    for path in (value,) if isinstance(value, str) else value:
-        if path and "\n" not in path and not has_scheme(path):
-            yield path
+def _touched(call: Call) -> list[tuple[Access, str]]:
+    access, arguments = _access(call), call.arguments
+    paths = tools.paths_in(arguments.keyword)
+    if not paths and access in MODIFYING:
+        patch = tools.first_text(arguments.keyword, tools.keys().patches) or arguments.words
+        patched = [(one.access, one.path) for one in tools.patched_in(patch)]
+        if patched:
+            return list(dict.fromkeys(patched))
+    if not paths and call.kind is Kind.TOOL and tools.takes_path_first(call.name) and arguments.positional:
+        paths = list(tools.paths_of(arguments.positional[0]))
+    return [(access, path) for path in dict.fromkeys(paths)]
+
+
+def _access(call: Call) -> Access:
+    return tools.access_of(call.name, call.arguments.keyword)
 
 
 class Failure(NamedTuple):

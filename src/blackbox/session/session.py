@@ -17,6 +17,7 @@ from blackbox.session.effects import (
     plan_files_of,
     plans_of,
     recalls_of,
+    unclear_of,
 )
 from blackbox.session.ledger import Ledger
 from blackbox.session.lines import Lines, Marks
@@ -153,6 +154,11 @@ class Session(Marks):
     def files(self) -> dict[str, TouchedFile]:
         """The files touched, by path as written, with how and by which calls."""
         return files_of(self._ledger.calls)
+
+    @functools.cached_property
+    def unclear_calls(self) -> tuple[Call, ...]:
+        """The calls, commands aside, that may have changed files which the log does not tell."""
+        return unclear_of(self._ledger.calls)
 
     @functools.cached_property
     def errors(self) -> tuple[Failure, ...]:

@@ -11,6 +11,7 @@ from blackbox.events import calls, comments, lifecycle
 from blackbox.session.lines import Lines
 from blackbox.syntax.header import Header
 from blackbox.syntax.kinds import Kind
+from blackbox.syntax.metadata import INHERITED
 
 T = TypeVar("T")
 
@@ -63,8 +64,8 @@ class Clock:
 
     @property
     def started_at(self) -> dt.datetime | None:
-        """The earliest `ts=`."""
-        return min(self._times.values, default=None)
+        """The earliest `ts=`, but for lines of an earlier session."""
+        return min(self._own, default=None)
 
     @property
     def ended_at(self) -> dt.datetime | None:
@@ -73,8 +74,8 @@ class Clock:
 
     @property
     def wall_time(self) -> dt.timedelta | None:
-        """From the earliest to the latest `ts=`; None with fewer than two of them."""
-        times = self._times.values
+        """From the earliest to the latest `ts=` of the session itself; None with fewer than two of them."""
+        times = self._own
         return max(times) - min(times) if len(times) > 1 else None
 
     @functools.cached_property
@@ -129,6 +130,12 @@ class Clock:
     def _times(self) -> _Track[dt.datetime]:
         dated = ((line, line.meta.ts) for line in self._lines.containing("ts="))
         return _Track((self._lines.positions[line], ts) for line, ts in dated if ts is not None)
+
+    @functools.cached_property
+    def _own(self) -> list[dt.datetime]:
+        inherited = {self._lines.positions[line] for line in self._lines.containing(INHERITED) if line.is_inherited}
+        dated = zip(self._times.positions, self._times.values, strict=True)
+        return [ts for position, ts in dated if position not in inherited] or self._times.values
 
 
 class Period(NamedTuple):

@@ -18,6 +18,8 @@ KEY = (
     r"tokens_(?!before=|after=|before\Z|after\Z)\w+|extra\.[\w.\-]+"
 )
 LEVELS = frozenset({"debug", "info", "warn", "error"})
+#: On a recall: the MCP server and method that were asked, joined as in the name of a `c:` line.
+RECALL_MCP = "extra.mcp"
 _KNOWN = re.compile(KEY)
 _BARE_PAIR = re.compile(rf'(?:{KEY})=[^"]*+')
 _ESCAPED_BARE_PAIR = re.compile(rf'(?:{KEY})=(?:[^"\\]|\\.)*+', re.DOTALL)
@@ -25,6 +27,8 @@ _QUOTED_PAIR = re.compile(rf'(?:{KEY})="[^"]*+"')
 _ESCAPED_QUOTED_PAIR = re.compile(rf'(?:{KEY})="(?:[^"\\]|\\.)*+"', re.DOTALL)
 _AS_SPACES = {9: " ", 13: " "}
 _FLAG = "interrupted"
+#: What lines of an earlier session carry in the log of one that goes on from it, with the value `true`.
+INHERITED = "extra.inherited"
 
 
 @functools.lru_cache(maxsize=4096)
@@ -168,6 +172,11 @@ class Meta:
         return _FLAG in self.raw
 
     @property
+    def inherited(self) -> bool:
+        """Whether the line tells of an earlier session that this one goes on from."""
+        return self.raw.get(INHERITED) == "true"
+
+    @property
     def tokens_in(self) -> int | None:
         """Input tokens of this message."""
         return values.integer(self.raw.get("tokens_in"))
@@ -186,3 +195,9 @@ class Meta:
     def extra(self) -> dict[str, str]:
         """The `extra.*` fields, without their prefix."""
         return {key[6:]: value for key, value in self.raw.items() if key.startswith("extra.")}
+
+    @property
+    def mcp(self) -> tuple[str, str]:
+        """The MCP server and the method that a recall asked, by `extra.mcp`; empty where it does not say."""
+        server, _, method = self.raw.get(RECALL_MCP, "").partition(".")
+        return server, method

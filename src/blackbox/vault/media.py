@@ -5,14 +5,12 @@ from pathlib import PurePosixPath
 
 import msgspec
 
-from blackbox.events import calls
+from blackbox.events import calls, tools
+from blackbox.events.tools import Access
 
 PLAIN = "text/plain"
 
 _DIFF = re.compile(r"(?:diff --git |Index: |--- \S.*\n\+\+\+ \S)")
-#: Tools whose result is the content of a file.
-_READERS = frozenset({"cat", "open", "read", "read_file", "readfile", "view"})
-_PATHS = ("path", "file_path", "file", "filename")
 #: Text alone: what a tool returns as a result has been decoded. Not the system's table, so that logs compare.
 _BY_SUFFIX = {
     **dict.fromkeys((".c", ".h"), "text/x-c"),
@@ -44,7 +42,7 @@ def media_type(content: str, event: object) -> str:
     """The media type of what came back from a call."""
     if _DIFF.match(content):
         return "text/x-diff"
-    if isinstance(event, calls.ToolCall) and event.name.lower() in _READERS:
+    if isinstance(event, calls.ToolCall) and tools.access_of(event.name) is Access.READ:
         named = _BY_SUFFIX.get(PurePosixPath(_path(event.arguments)).suffix.lower())
         if named is not None:
             return named
@@ -52,9 +50,9 @@ def media_type(content: str, event: object) -> str:
 
 
 def _path(arguments: calls.Arguments) -> str:
-    given = next((text for key in _PATHS if (text := arguments.text(key))), None)
-    first = arguments.positional[0] if arguments.positional else ""
-    return given or (first if isinstance(first, str) else "")
+    """The file that was read; none if there were several."""
+    found = tools.paths_in(arguments.keyword) or list(tools.paths_of(next(iter(arguments.positional), ())))
+    return found[0] if len(found) == 1 else ""
 
 
 def _is_json(content: str) -> bool:

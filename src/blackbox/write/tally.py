@@ -6,10 +6,11 @@ from collections import Counter
 from collections.abc import Mapping
 
 from blackbox.events.build import Event
-from blackbox.events.calls import McpCall, Plan, Skill, Subagent, ToolCall
+from blackbox.events.calls import McpCall, Plan, Recall, Skill, Subagent, ToolCall
 from blackbox.events.comments import Metrics, Totals
 from blackbox.events.messages import Message
 from blackbox.syntax.escape import unescape
+from blackbox.syntax.metadata import INHERITED, RECALL_MCP
 from blackbox.syntax.results import ResultKind
 from blackbox.syntax.values import integer
 from blackbox.vault.guard import count_markers
@@ -69,17 +70,21 @@ class Tally:
         figures = self.figures
         if "[redacted" in written:
             figures.redactions += count_markers(unescape(written))
+        # What an earlier session did is shown, and counts there.
+        is_own = meta.get(INHERITED) != "true"
         match event:
             case ToolCall():
-                figures.tools += self._is_new(event, meta)
+                figures.tools += self._is_new(event, meta) and is_own
             case Subagent():
-                figures.subagents += self._is_new(event, meta)
+                figures.subagents += self._is_new(event, meta) and is_own
             case McpCall():
-                figures.mcp += 1
+                figures.mcp += is_own
+            case Recall():
+                figures.mcp += RECALL_MCP in meta and is_own
             case Skill():
-                figures.skills += 1
+                figures.skills += is_own
             case Plan(action):
-                figures.plans += self._is_new_plan(action, meta)
+                figures.plans += self._is_new_plan(action, meta) and is_own
             case Message(_, _, metrics):
                 if metrics is not None:
                     figures.add_metrics(metrics)

@@ -134,6 +134,13 @@ def test_sub_agents() -> None:
     assert purpose("/v1/responses/compact") is Purpose.COMPACTION
 
 
+def test_a_warm_up_wants_no_answer() -> None:
+    idle = Ask(settings=Settings(model="m"), tools=("Bash",), is_idle=True)
+    assert purpose("/v1/responses", idle, method="GET") is Purpose.WARMUP
+    assert purpose("/v1/responses", idle, links=Links(parent="t0")) is Purpose.WARMUP
+    assert purpose("/v1/responses", TURN, method="GET") is Purpose.TURN
+
+
 def test_other_questions_of_clients() -> None:
     assert purpose(ask=Ask(settings=Settings(max_tokens=1)), first="quota") is Purpose.OTHER
     router = Ask(settings=Settings(), hints={"schema": ["next_speaker", "reasoning"]})

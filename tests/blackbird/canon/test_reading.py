@@ -310,6 +310,7 @@ def test_the_rounds_of_a_websocket() -> None:
     )
     warm, seen, last = reading.read(found, str)
     assert [each.round for each in (warm, seen, last)] == [0, 1, 2]
+    assert [each.purpose for each in (warm, seen, last)] == [Purpose.WARMUP, Purpose.TURN, Purpose.TURN]
     assert warm.ask is not None
     assert warm.ask.is_idle
     assert seen.ask is not None

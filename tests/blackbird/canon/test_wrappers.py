@@ -5,7 +5,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from blackbird.canon.model import Origin, Role
-from blackbird.canon.wrappers import PACK_TAG, Piece, is_summary, split, typed
+from blackbird.canon.wrappers import PACK_TAG, Piece, bare, is_summary, split, typed
 
 REMINDER = "<system-reminder>\nToday's date is 2026-11-16.\n</system-reminder>"
 PACK = f'<{PACK_TAG} session="s1">\nadd() must not subtract.\n</{PACK_TAG}>'
@@ -97,14 +97,61 @@ def test_our_own_pack_bare_and_within_what_a_client_wraps_around_it(text: str, a
 
 @pytest.mark.requirement("CANON-12")
 def test_our_own_pack_in_a_system_prompt() -> None:
-    text = f"SessionStart hook additional context: {PACK}\nAvailable agents:"
-
-    assert read(text, Role.SYSTEM) == [
-        ("system", "SessionStart hook additional context:"),
+    assert read(f"Be good. {PACK}\nBe brief.", Role.SYSTEM) == [
+        ("system", "Be good."),
         ("pack", PACK),
-        ("system", "Available agents:"),
+        ("system", "Be brief."),
+    ]
+    hook = f"SessionStart hook additional context: {PACK}\n\nAvailable agent types for the Agent tool:\n- claude"
+    assert read(hook, Role.SYSTEM) == [
+        ("client", "SessionStart hook additional context:"),
+        ("pack", PACK),
+        ("system", "Available agent types for the Agent tool:\n- claude"),
+    ]
+    assert read(f"SessionEnd hook additional context: Bye.\n\nToken usage: 1\n{PACK}", Role.SYSTEM)[1:] == [
+        ("system", "Token usage: 1"),
+        ("pack", PACK),
     ]
     assert read(f"A pack starts with <{PACK_TAG}>.", Role.SYSTEM) == [("system", f"A pack starts with <{PACK_TAG}>.")]
+
+
+@pytest.mark.requirement("CANON-12")
+def test_what_hooks_say_among_a_systems_paragraphs() -> None:
+    listing = "The following skills are available for use with the Skill tool:\n\n- review: Looks twice."
+    session = "SessionStart hook additional context: Use tabs.\n\nNot two spaces."
+    tool = "PostToolUse:mcp__files__read hook additional context: Read it all."
+    text = f"Be good.\n\n{session}\n\n{listing}\n\n{tool}"
+
+    assert read(text, Role.SYSTEM) == [
+        ("system", "Be good."),
+        ("client", session),
+        ("system", listing),
+        ("client", tool),
+    ]
+    assert read(f"{tool}\n\n{session}", Role.SYSTEM) == [("client", tool), ("client", session)]
+    assert read(f"A line says: {session}", Role.SYSTEM) == [("system", f"A line says: {session}")]
+    assert read(session) == [("user", session)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Use tabs.",
+        "PostToolUse:Read hook additional context: Use tabs.",
+        "<system-reminder>\nSessionStart hook additional context: Use tabs.\n</system-reminder>\n",
+        "<hook_context>Use tabs.</hook_context>",
+        "<system-reminder>\nUse tabs.",
+        "Use tabs.\n</system-reminder>",
+    ],
+)
+def test_what_a_client_adds_is_the_same_without_its_tag_and_its_label(text: str) -> None:
+    assert bare(text).strip() == "Use tabs."
+
+
+def test_tags_and_labels_alone_say_nothing() -> None:
+    assert bare("<system-reminder>\nSessionStart hook additional context: ").strip() == ""
+    assert bare("\n</system-reminder>\n").strip() == ""
+    assert bare("a < b and <c> d") == "a < b and <c> d"
 
 
 @pytest.mark.parametrize(
@@ -204,9 +251,20 @@ def test_any_words_come_back_from_between_wrappers(before: list[str], said: str,
     assert own.strip() == said.strip()
 
 
-@given(
-    st.lists(st.sampled_from(["<system-reminder>", "</system-reminder>", "\n", "```", "x", " ", PACK]), max_size=24)
-)
+TORN = [
+    "<system-reminder>",
+    "</system-reminder>",
+    "\n",
+    "\n\n",
+    "```",
+    "x",
+    " ",
+    PACK,
+    "Stop hook additional context:",
+]
+
+
+@given(st.lists(st.sampled_from([*TORN, "Token usage:"]), max_size=24))
 def test_any_text_is_covered_once(parts: list[str]) -> None:
     text = "".join(parts)
     for role in Role:

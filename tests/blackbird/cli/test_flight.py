@@ -88,14 +88,11 @@ def test_export_follows_until_ctrl_c(here: Place, tmp_path: Path, monkeypatch: p
 def imported(here: Place) -> str:
     """The name of a session that was not recorded, but imported; it goes on from another."""
     book = Logbook()
-    book.log("claude-code", "/x/n0.jsonl", "n0", [said("Old words.", "n0", 10)], first_at=BEGAN)
+    book.log("claude-code", "/x/n0.jsonl", "n0", [said("Old words.", "n0", 10)])
     lines = [said("Old words.", "n1", 10), said("Mend it.", "n1", 20)]
-    book.log("claude-code", "/x/n1.jsonl", "n1", lines, first_at=BEGAN)
+    book.log("claude-code", "/x/n1.jsonl", "n1", lines)
     book.save(here.home.trace)
     return "n1"
-
-
-BEGAN = "2026-11-16T12:00:10Z"
 
 
 def said(text: str, session: str, second: int) -> dict[str, object]:
@@ -106,6 +103,13 @@ def said(text: str, session: str, second: int) -> dict[str, object]:
         "timestamp": f"2026-11-16T12:00:{second}Z",
         "message": {"role": "user", "content": text},
     }
+
+
+def used(session: str, second: int, tool: str, path: str) -> dict[str, object]:
+    """A line in which an agent calls a tool."""
+    called = {"type": "tool_use", "id": f"c{second}", "name": tool, "input": {"file_path": path}}
+    message = {"role": "assistant", "id": f"msg_{second}", "content": [called]}
+    return said("", session, second) | {"type": "assistant", "message": message}
 
 
 @pytest.mark.parametrize("target", ["live.bbox", "-"])
@@ -129,6 +133,23 @@ def test_what_an_imported_session_goes_on_from_is_marked(here: Place, imported: 
     assert lines.count(told) == 1
     assert "before     user Old words." in lines
     assert "+ 0.00s    user Mend it." in lines
+
+
+def test_an_audit_is_of_what_the_session_itself_did(here: Place) -> None:
+    book = Logbook()
+    first = [said("Mend it.", "n0", 10), used("n0", 11, "Edit", "old.py")]
+    book.log("claude-code", "/x/n0.jsonl", "n0", first)
+    copied = [line | {"sessionId": "n1"} for line in first]
+    book.log(
+        "claude-code", "/x/n1.jsonl", "n1", [*copied, said("Go on.", "n1", 20), used("n1", 21, "Edit", "new.py")]
+    )
+    book.save(here.home.trace)
+    modified = [[file["path"] for file in here.run("audit", name, "--json").json["files"]] for name in ("n0", "n1")]
+    assert modified == [["old.py"], ["new.py"]]
+    text = here.run("export", "n1", "-o", "-").out
+    assert serious(text.encode()) == []
+    assert "\n@start id=n1 step=1 ts=2026-11-16T12:00:20.000Z\n" in text
+    assert text.splitlines()[-1] == "# tools=1 skills=0 mcp=0 subagents=0 plans=0 duration=1s redactions=0"
 
 
 @pytest.mark.usefixtures("session")

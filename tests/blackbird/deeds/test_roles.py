@@ -29,4 +29,4 @@ def test_roles(name: str, servers: tuple[str, ...], role: Role) -> None:
 
 
 def test_every_use_but_plain_ones_is_in_the_table() -> None:
-    assert set(roles.table()) == {str(use) for use in Use if use not in (Use.TOOL, Use.MCP)} | {"edit"}
+    assert set(roles.table()) == {str(use) for use in Use if use not in (Use.TOOL, Use.MCP)}

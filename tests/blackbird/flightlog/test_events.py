@@ -198,7 +198,26 @@ def test_skills_and_memory() -> None:
         "s:pdf id=c1 activate args=x latency_ms=0 step=2 → loaded"
     ]
     asked = call("c1", "mcp__blackbird__memory_search", given={"query": "auth", "limit": 3})
-    assert lines(asked, result("c1", "2 matches")) == ['r: id=c1 "auth" limit=3 latency_ms=0 step=2 → 2 matches']
+    assert lines(asked, result("c1", "2 matches")) == [
+        'r: id=c1 "auth" limit=3 extra.mcp=blackbird.memory_search latency_ms=0 step=2 → 2 matches'
+    ]
+    assert lines(call("c1", "memory_search", given={"query": "auth"}), result("c1", "2 matches")) == [
+        'r: id=c1 "auth" latency_ms=0 step=2 → 2 matches'
+    ]
+    assert b" mcp=1 " in files.bbox_bytes(timeline(asked, result("c1", "2 matches")))
+
+
+def test_what_a_line_has_beside_its_metadata_is_kept_together() -> None:
+    turn = generation("g1", provider_request="req_p", usage=None, cost=None)
+    made = call("c1", "Bash", generation="g1", given={"command": "x"})
+    (told,) = lines(turn, made, result("c1", "no", details={"exit_code": 2}), apart=True)
+    named = "extra.response=resp_g1 extra.request=req_p extra.exit_code=2"
+    assert told == f"t:Bash id=c1 command=x {named} latency_ms=0 step=2 → [err: no]"
+    assert lines(result("c1", "no", details={"exit_code": 2})) == [
+        "t:unknown id=c1 extra.exit_code=2 extra.call=unrecorded step=2 → [err: no]"
+    ]
+    refused = agent("m1", Refusal("No."), is_inherited=True)
+    assert lines(refused) == ["a: No. id=m1 extra.refusal=true extra.inherited=true step=2"]
 
 
 def test_a_sub_agent_stands_between_its_start_and_its_report() -> None:
@@ -263,6 +282,21 @@ def test_attempts_and_failures_are_told() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("status", "failure", "told"),
+    [
+        (200, Failure("overloaded_error", "Try later"), "failed within its answer: overloaded_error: Try later"),
+        (200, None, "failed within its answer"),
+        (101, Failure("server_error", ""), "failed within its answer: server_error"),
+        (529, Failure("529", "Try later"), "failed with status 529: Try later"),
+        (None, Failure("server_error", "Sorry"), "failed: server_error: Sorry"),
+    ],
+)
+def test_a_failure_says_what_the_provider_said(status: int | None, failure: Failure | None, told: str) -> None:
+    failed = generation("g1", outcome=Outcome.ERROR, status=status, usage=None, cost=None, failure=failure)
+    assert lines(failed)[-1] == f"# notes: attempt 1 {told}"
+
+
 def test_what_an_attempt_that_was_given_up_had_said() -> None:
     cut = generation("g1", outcome=Outcome.CUT, usage=None, cost=None, is_superseded=True)
     made = agent("m1", "Half a", generation="g1", is_superseded=True)
@@ -276,17 +310,48 @@ def test_what_an_attempt_that_was_given_up_had_said() -> None:
 
 def test_side_calls_and_changes_of_model() -> None:
     title = generation(
-        "g1", purpose=Purpose.TITLE, model="gannet-small", request_id=None, usage=Usage(input=9, output=1)
+        "g1",
+        purpose=Purpose.TITLE,
+        model="tern",
+        request_id=None,
+        usage=Usage(input=9, output=1),
+        cost=Cost(Decimal("0.5"), "p"),
     )
     turn = generation("g0", request_id=None, usage=Usage(input=9, output=1), cost=Cost(Decimal("0.5"), "p"))
+    used = "prompt_tokens=9 completion_tokens=1 cached_tokens=0 cost_usd=0.50"
     assert lines(
         turn, agent("m1", "Hi", generation="g0"), title, generation("g2", purpose=Purpose.COUNT, usage=None)
     ) == [
         "a: Hi id=m1 step=2",
-        "# metrics step=2 prompt_tokens=9 completion_tokens=1 cached_tokens=0 cost_usd=0.50",
-        '# model: gannet-small reason="title"',
-        "# metrics prompt_tokens=9 completion_tokens=1 cached_tokens=0 cost_usd=0.00125 extra.purpose=title",
+        f"# metrics step=2 {used}",
+        f"# metrics {used} extra.model=tern extra.purpose=title",
         "# purpose=count outcome=complete model_name=gannet-3 request=req_g2",
+    ]
+    larger = generation("g3", model="gannet-9", request_id=None, usage=Usage(input=9, output=1), cost=None)
+    assert lines(turn, title, larger, agent("m1", "Hi", generation="g3"))[-3:] == [
+        "# model: gannet-9",
+        "a: Hi id=m1 step=2",
+        "# metrics step=2 prompt_tokens=9 completion_tokens=1 cached_tokens=0",
+    ]
+
+
+def test_the_model_of_a_sub_agent_is_not_that_of_the_session() -> None:
+    used = Usage(input=9, output=1)
+    made: list[Item] = [
+        generation("g1", request_id=None, usage=used, cost=None),
+        call("c1", "Task", 1, given={"prompt": "find tests"}, generation="g1"),
+        generation("g2", 2, model="gannet-small", thread="sub", request_id=None, usage=used, cost=None),
+        agent("m1", "Found", second=2, thread="sub", generation="g2"),
+        call("c2", "Grep", 3, thread="sub", generation="g2"),
+        msgspec.structs.replace(mark("k1", "model", "gannet-tiny", 3), thread="sub"),
+        generation("g3", 4, request_id=None, usage=used, cost=None),
+        agent("m2", "Done", second=4, generation="g3"),
+    ]
+    told = lines(*made, threads=(MAIN, EXPLORER))
+    assert [line for line in told if "model" in line] == [
+        "a: Found id=m1 tid=2 model=gannet-small step=3",
+        "t!:Grep id=c2 tid=2 model=gannet-small step=3 → [running]",
+        "# metrics step=3 prompt_tokens=9 completion_tokens=1 cached_tokens=0 extra.model=gannet-small",
     ]
 
 
@@ -332,8 +397,51 @@ def test_a_branch_names_what_it_follows() -> None:
         "a: Two id=m2 step=3",
         "u: Other id=m3 parent=m1 step=4",
     ]
-    inherited = lines(user("m1", "Old", is_inherited=True))
-    assert inherited == ["u: Old id=m1 extra.inherited=true step=2"]
+
+
+def test_each_line_of_an_earlier_session_says_so() -> None:
+    made: list[Item] = [
+        user("m1", "Old"),
+        agent("m2", Thinking("Hm"), "I look."),
+        call("c1", "Read"),
+        result("c1", "text", details={"exit_code": 0}),
+        call("c2", "Bash"),
+        call("c3", "mcp__forge__list"),
+        result("c2", "done"),
+        call("c4", "TodoWrite", given={"todos": TODOS}),
+        call("c5", "AskUserQuestion", given={"questions": [QUESTION]}),
+        result("c5", "SQLite"),
+        call("c6", "ExitPlanMode", given={"plan": "Mend it"}),
+        result("lost", "text"),
+        mark("k1", "mode", "auto"),
+    ]
+    old: list[Item] = [msgspec.structs.replace(item, is_inherited=True) for item in made]
+    found = lines(*old, user("m9", "New"), call("c9", "Read"), result("c9", "text"))
+    told = [line for line in found if not line.startswith("#")]
+    assert [line for line in told if "extra.inherited=true" not in line] == [
+        "u: New id=m9 step=11",
+        "t:Read id=c9 latency_ms=0 step=12 → text",
+    ]
+    assert told[3] == "t:Read id=c1 extra.exit_code=0 extra.inherited=true latency_ms=0 step=4 → text"
+
+
+def test_a_sub_agent_of_an_earlier_session_says_so() -> None:
+    old = {"is_inherited": True}
+    made: list[Item] = [
+        call("c1", "Task", given={"prompt": "Look"}, **old),
+        agent("m1", "I look.", thread="sub", **old),
+        agent("m2", "I look, too.", thread="other", **old),
+        user("m9", "New"),
+    ]
+    found = lines(*made, threads=(MAIN, EXPLORER, Thread(id="other", parent="main", kind="Plan")))
+    assert [line.split(" ")[0] for line in found if "extra.inherited=true" in line] == [
+        "x:explore",
+        "a:",
+        "x:plan",
+        "a:",
+        "x:plan",
+        "x:explore",
+    ]
 
 
 @pytest.mark.requirement("CONV-04")

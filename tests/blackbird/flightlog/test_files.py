@@ -11,6 +11,7 @@ from blackbird.canon.model import Cost, Generation, Thread, Usage
 from blackbird.flightlog import files
 from blackbird.flightlog.header import header_of
 from blackbird.timeline.timeline import Spent
+from blackbox.check.validator import validate_bytes
 from blackbox.errors import UsageError
 from blackbox.session.load import load_session
 from blackbox.vault.store import BlobStore
@@ -88,6 +89,29 @@ def test_start_and_end_frame_a_session() -> None:
         f'@end summary="Greet; ended with exit code 0" {USED} ts=2026-03-01T09:01:35.000Z',
         "# tokens=550 tools=0 skills=0 mcp=0 subagents=0 plans=0 duration=1m35s cost=$0.00125 redactions=0",
     ]
+
+
+def test_what_came_before_a_session_is_no_part_of_its_time_and_deeds() -> None:
+    old = {"is_inherited": True}
+    made = timeline(
+        user("m1", "Before", -90, **old),
+        call("c1", "Edit", -80, given={"file_path": "a.py"}, **old),
+        result("c1", "done", -79, **old),
+        user("m2", "Now", 5),
+        call("c2", "Read", 6, given={"file_path": "a.py"}),
+        result("c2", "text", 7),
+        began=at(5),
+        ended=at(7),
+    )
+    data = files.bbox_bytes(made)
+    lines = data.decode().split("---\n\n")[1].splitlines()
+    assert lines[0] == "@start id=harbour step=1 ts=2026-03-01T09:00:05.000Z"
+    assert lines[1] == "u: Before id=m1 extra.inherited=true step=2 ts=2026-03-01T08:58:30.000Z"
+    assert lines[-2:] == [
+        "@end ts=2026-03-01T09:00:07.000Z",
+        "# tools=1 skills=0 mcp=0 subagents=0 plans=0 duration=2s redactions=0",
+    ]
+    assert [one.rule for one in validate_bytes(data).findings if one.rule == "S005"] == []
 
 
 def test_a_session_that_runs_and_models_without_a_price_are_told() -> None:

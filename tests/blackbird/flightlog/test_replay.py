@@ -60,6 +60,21 @@ def test_edits_show_what_changed() -> None:
     assert rows[2][4] == (" def add(a, b):", "-    return a - b", "+    return a + b")
     applied = "*** Begin Patch\n*** Update File: b.py\n@@\n-x\n+y\n+z\n*** End Patch"
     assert shown(call("c1", "apply_patch", given={"input": applied}))[1][3] == "+2 -1 b.py"
+    raw = call("c1", "apply_patch")
+    raw = msgspec.structs.replace(raw, call=msgspec.structs.replace(raw.call, arguments=None, raw=applied))
+    assert shown(raw)[1][3] == "+2 -1 b.py"
+    given = {"filePath": "calc.py", "oldString": "a - b", "newString": "a + b"}
+    assert [row[3] for row in shown(call("c1", "edit", given=given))] == ["→ edit calc.py", "+1 -1 calc.py"]
+
+
+def test_an_edit_that_never_happened_shows_no_change() -> None:
+    made = call("c1", "Edit", given=EDIT)
+    failed = result("c1", "not found", error=True)
+    assert [row[3] for row in shown(made, failed)] == ["→ Edit calc.py", "← failed after 0.00s"]
+    patched = result("c1", "no", error=True, details={"patch": "@@\n-x\n+y\n"})
+    assert [row[3] for row in shown(made, patched)] == ["→ Edit calc.py", "← failed after 0.00s"]
+    given_up = msgspec.structs.replace(made, is_superseded=True)
+    assert [row[3] for row in shown(given_up)] == ["→ Edit calc.py (superseded)"]
 
 
 def test_what_clients_add_is_folded() -> None:
@@ -104,7 +119,7 @@ def test_what_was_there_before_is_marked_and_told_once() -> None:
     made = timeline(
         user("m1", "Old", -600, is_inherited=True),
         agent("m2", "Yes", second=-590, is_inherited=True),
-        user("m3", "New", 1),
+        user("m3", "New", 1, parent="m2"),
         agent("m4", "Done", second=3),
     )
     rows = list(replay.rows(made, Wish()))

@@ -23,6 +23,10 @@ def learnt(format_name: str, *lines: dict[str, Any] | str) -> Facts:
     return facts
 
 
+def known(found: Facts) -> tuple[str | None, str | None, int | None, int | None, str | None, int]:
+    return found.session, found.thread, found.first_at, found.last_at, found.title, found.messages
+
+
 def test_claude_code() -> None:
     def line(kind: str, content: object, second: int, **more: object) -> dict[str, Any]:
         time = f"2026-11-16T12:00:{second:02}Z"
@@ -34,18 +38,41 @@ def test_claude_code() -> None:
         line("user", "not the user's", 0, isMeta=True),
         line("user", "<system-reminder>nor these</system-reminder>", 1),
         line("user", [{"type": "text", "text": "<x>"}, {"type": "text", "text": "mend\n the  lamp"}], 2),
+        line("assistant", [{"type": "thinking", "thinking": "hm"}], 3),
         line("assistant", [{"type": "text", "text": "done"}], 3),
+        line("assistant", [{"type": "tool_use", "name": "Bash", "input": {}}], 3),
+        line("user", [{"type": "tool_result", "content": "ok"}], 3),
+        line("assistant", "Overloaded", 3, isApiErrorMessage=True),
+        line("user", "what was said so far", 3, isCompactSummary=True),
         line("user", "thanks", 4),
     )
-    assert found == Facts(UUID, None, NOON, NOON + 4_000_000_000, "mend the lamp", 5)
+    assert known(found) == (UUID, None, NOON, NOON + 4_000_000_000, "mend the lamp", 3)
 
 
 @pytest.mark.parametrize(
-    ("format_name", "line"), [("qwen-code", {"cwd": "/lamp"}), ("gemini-cli", {"projectHash": "/lamp"})]
+    ("format_name", "line"),
+    [
+        ("qwen-code", {"cwd": "/lamp"}),
+        ("gemini-cli", {"projectHash": "/lamp"}),
+        ("gemini-cli", {"directories": ["/lamp", "/other"]}),
+        ("codex", {"type": "session_meta", "payload": {"id": "c", "cwd": "/lamp"}}),
+        ("codex", {"type": "turn_context", "payload": {"cwd": "/lamp"}}),
+        ("opencode", {"table": "session", "directory": "/lamp"}),
+    ],
 )
 def test_the_folder_that_an_agent_worked_in_is_the_first(format_name: str, line: dict[str, Any]) -> None:
-    later = dict.fromkeys(line, "/elsewhere")
+    later = json.dumps(line).replace("/lamp", "/elsewhere")
     assert learnt(format_name, {"sessionId": "q"}, line, later).folder == "/lamp"
+
+
+def test_a_folder_counts_more_than_its_digest() -> None:
+    context = "<session_context>\n- **Workspace Directories:**\n  - /srv/lamp\n  - /srv/other\n</session_context>"
+    told = {"$set": {"messages": [{"id": "0", "type": "user", "content": [{"text": context}]}]}}
+    digest = {"sessionId": "g", "projectHash": "a1" * 32}
+    assert learnt("gemini-cli", digest).folder == "a1" * 32
+    assert learnt("gemini-cli", digest, told, digest).folder == "/srv/lamp"
+    quoted = {"id": "1", "type": "user", "content": f"it says {context}"}
+    assert learnt("gemini-cli", digest, quoted).folder == "a1" * 32
 
 
 def test_codex_names_the_session_of_a_sub_agent() -> None:
@@ -58,22 +85,57 @@ def test_codex_names_the_session_of_a_sub_agent() -> None:
         {"timestamp": TIME, "type": "response_item", "payload": context},
         {"timestamp": TIME, "type": "response_item", "payload": message},
         {"timestamp": TIME, "type": "event_msg", "payload": {"type": "user_message", "message": "mend the lamp"}},
+        {"timestamp": TIME, "type": "response_item", "payload": message | {"role": "developer"}},
+        {"timestamp": TIME, "type": "response_item", "payload": message | {"role": "assistant"}},
     )
-    assert found == Facts("root", "child", NOON, NOON, "mend the lamp", 2)
+    assert known(found) == ("root", "child", NOON, NOON, "mend the lamp", 2)
 
 
 def test_gemini_states_messages_anew() -> None:
     user = {"id": "1", "timestamp": TIME, "type": "user", "content": [{"text": "mend the lamp"}]}
     wrapper = user | {"content": [{"text": "<session_context>"}]}
-    found = learnt("gemini-cli", {"sessionId": "g", "startTime": TIME}, {"$set": {"messages": [wrapper, user]}})
-    assert found == Facts("g", None, NOON, NOON, "mend the lamp", 2)
+    agent = {"id": "2", "timestamp": TIME, "type": "gemini", "content": "Looking.", "thoughts": [{"subject": "x"}]}
+    silent = {"id": "3", "timestamp": TIME, "type": "gemini", "content": "", "toolCalls": [{"id": "c"}]}
+    result = {"id": "4", "timestamp": TIME, "type": "user", "content": [{"functionResponse": {"id": "c"}}]}
+    chat = [wrapper | {"id": "0"}, user, agent, silent, result]
+    head = {"sessionId": "g", "startTime": TIME}
+    found = learnt("gemini-cli", head, *chat, agent | {"toolCalls": []}, {"$set": {"messages": chat}})
+    assert known(found) == ("g", None, NOON, NOON, "mend the lamp", 2)
+    assert known(learnt("gemini-cli", head | {"messages": chat})) == known(found)
+
+
+def test_what_was_counted_before_is_not_counted_again() -> None:
+    found = Facts(messages=2, heard_until=NOON)
+    for second, key in ((0, "1"), (1, "2"), (1, "2")):
+        time = f"2026-11-16T12:00:{second:02}Z"
+        line = {"id": key, "timestamp": time, "type": "gemini", "content": "Looking."}
+        glances.take(found, "gemini-cli", json.dumps(line))
+    assert found.messages == 3
+
+
+def test_qwen_code_keeps_words_in_parts() -> None:
+    def line(kind: str, *parts: dict[str, Any]) -> dict[str, Any]:
+        return {"type": kind, "sessionId": "q", "timestamp": TIME, "message": {"role": "x", "parts": list(parts)}}
+
+    found = learnt(
+        "qwen-code",
+        line("user", {"text": "mend the lamp"}),
+        line("assistant", {"text": "Hm.", "thought": True}, {"functionCall": {"name": "x"}}),
+        line("assistant", {"text": "Done."}),
+        line("tool_result", {"functionResponse": {"name": "x"}}),
+    )
+    assert known(found) == ("q", None, NOON, NOON, "mend the lamp", 2)
 
 
 def test_markdown() -> None:
     text = (
-        f"# head\n<!-- Claude Code Session {UUID} (x) -->\n_**User**_\n\nmend the lamp\nnow\n\n_**Agent**_\n\ndone\n"
+        f"# head\n<!-- Claude Code Session {UUID} (x) -->\n_**User**_\n\nmend the lamp\nnow\n\n"
+        "_**Agent**_\n\ndone\n\n"
+        '_**Agent**_\n\n<tool-use data-tool-type="shell" data-tool-name="Bash"><details>\nls\n</details></tool-use>\n'
+        "\n"
+        "_**User**_\n\n<local-command-stdout>x</local-command-stdout>\n"
     )
-    assert learnt("specstory", text) == Facts(UUID, None, None, None, "mend the lamp", 2)
+    assert known(learnt("specstory", text)) == (UUID, None, None, None, "mend the lamp", 2)
 
 
 def spoken(*turns: tuple[str, str], header: str = "2026-11-16 12:00:00Z") -> str:
@@ -87,8 +149,13 @@ def test_times_of_markdown_are_those_of_its_header_and_turns() -> None:
         ("Agent (some-model 2026-11-16T12:00:03.500Z)", "done at 2030-01-01T00:00:00Z"),
         ("User (2026-11-16 13:00+0100)", "thanks"),
     )
-    assert learnt("specstory", text) == Facts(
-        UUID, None, NOON, NOON + 3_500_000_000, "mend the lamp of 2019-01-01T00:00:00Z", 3
+    assert known(learnt("specstory", text)) == (
+        UUID,
+        None,
+        NOON,
+        NOON + 3_500_000_000,
+        "mend the lamp of 2019-01-01T00:00:00Z",
+        3,
     )
 
 
@@ -102,7 +169,7 @@ def test_times_of_markdown_are_those_of_its_header_and_turns() -> None:
 )
 def test_quoted_turns_of_markdown_say_nothing(quoted: str) -> None:
     found = learnt("specstory", spoken(("User (2026-11-16 12:00:00Z)", f"mend the lamp\n{quoted}")))
-    assert found == Facts(UUID, None, NOON, NOON, "mend the lamp", 1)
+    assert known(found) == (UUID, None, NOON, NOON, "mend the lamp", 1)
 
 
 def test_a_fence_that_is_never_closed_hides_no_turn() -> None:
@@ -111,7 +178,7 @@ def test_a_fence_that_is_never_closed_hides_no_turn() -> None:
         ("Agent (m 2026-11-16 12:00:01Z)", "```py\nx\n```"),
         ("User (2026-11-16 12:00:02Z)", "thanks"),
     )
-    assert learnt("specstory", text) == Facts(UUID, None, NOON, NOON + 2_000_000_000, "mend", 3)
+    assert known(learnt("specstory", text)) == (UUID, None, NOON, NOON + 2_000_000_000, "mend", 3)
 
 
 COMMAND = (
@@ -138,13 +205,31 @@ def test_a_command_is_a_title_too(said: list[str], title: str | None) -> None:
 
 def test_a_flight_log() -> None:
     found = learnt("bbox", "id: sess_1", "u: mend the lamp", "a: done", "# t=2026-11-16T12:00:00Z")
-    assert found == Facts("sess_1", None, NOON, NOON, "mend the lamp", 2)
+    assert known(found) == ("sess_1", None, NOON, NOON, "mend the lamp", 2)
 
 
 def test_rows_of_a_database() -> None:
     row = {"time_created": NOON // 1_000_000, "time_updated": NOON // 1_000_000 + 5}
-    found = learnt("opencode", {"table": "session", "title": "mend the lamp"} | row, {"table": "message"} | row)
-    assert found == Facts(None, None, NOON, NOON + 5_000_000, "mend the lamp", 1)
+    part = {"table": "part", "message_id": "m1", "data": {"type": "text", "text": "mend it"}} | row
+    found = learnt(
+        "opencode",
+        {"table": "session", "title": "mend the lamp"} | row,
+        {"table": "message", "id": "m1"} | row,
+        part,
+        part | {"id": "p2"},
+        {"table": "message", "id": "m2"} | row,
+        part | {"message_id": "m2", "data": {"type": "tool"}},
+        part | {"message_id": "m2", "data": {"type": "text", "text": "Read the file", "synthetic": True}},
+        part | {"message_id": "m3", "data": {"type": "text", "text": ""}},
+    )
+    assert known(found) == (None, None, NOON, NOON + 5_000_000, "mend the lamp", 1)
+
+
+def test_the_short_form_of_a_log() -> None:
+    found = learnt(
+        "companion", {"t": "u", "c": "mend the lamp", "ts": TIME}, {"t": "t", "n": "x"}, {"t": "a", "c": "ok"}
+    )
+    assert known(found) == (None, None, NOON, NOON, "mend the lamp", 2)
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from tests.blackbird.imports.twin import Bench, bench
 
 
 def line(number: int, size: int = 0) -> str:
-    return f'{{"type":"user","sessionId":"s","n":{number},"x":"{"x" * size}"}}'
+    return f'{{"type":"user","sessionId":"s","n":{number},"message":{{"content":"x"}},"x":"{"x" * size}"}}'
 
 
 def log(folder: Path, *lines: str) -> Path:

@@ -58,6 +58,13 @@ def test_order(items: list[Mark], expected: str) -> None:
     assert "".join(item.id for item in settle(items)) == expected
 
 
+def test_an_answer_stands_before_what_came_out_of_it_at_the_same_moment() -> None:
+    """What was said may have been known before the answer was."""
+    said = [mark("a", 5), Mark(id="b", thread="main", at=5, generation="g", kind="note")]
+    later = Mark(id="c", thread="main", at=4, generation="g", kind="note")
+    assert [item.id for item in settle([*said, later, generation()])] == ["c", "a", "g", "b"]
+
+
 def test_items_that_follow_each_other_are_all_there() -> None:
     assert {item.id for item in settle([mark("a", 1, "b"), mark("b", 2, "a")])} == {"a", "b"}
 

@@ -108,7 +108,8 @@ def test_phase_in_a_session_that_starts_in_plan_mode() -> None:
         ("t:edit src/a.rs old=x → [ok]", "`edit` of src/a.rs in plan mode"),
         ("t!:Write path=src/a.rs → [ok]", "`Write` of src/a.rs in plan mode"),
         ("t:write file_path=b.md → [ok]", "`write` of b.md in plan mode"),
-        ("t:patch files=[a, b] → [ok]", "`patch` of a file in plan mode"),
+        ("t:patch files=[a, b] → [ok]", "`patch` of a, b in plan mode"),
+        ("t:apply_patch input=x → [ok]", "`apply_patch` of a file in plan mode"),
     ],
 )
 @pytest.mark.requirement("PLANMODE-09")

@@ -57,6 +57,14 @@ def test_time_that_goes_back() -> None:
     assert found(body) == [info("S005", 2, "2025-12-18T03:20:00Z comes after 2025-12-18T03:21:08Z")]
 
 
+def test_an_earlier_session_is_of_an_earlier_time() -> None:
+    old = "u: a extra.inherited=true ts=2025-01-01T09:00:0{}Z\n"
+    body = "u: now ts=2025-01-01T10:00:01Z\n" + old.format(2) + old.format(1)
+    assert found(body + "u: b ts=2025-01-01T10:00:00Z\n") == [
+        info("S005", 4, "2025-01-01T10:00:00Z comes after 2025-01-01T10:00:01Z")
+    ]
+
+
 def test_each_thread_has_its_own_time() -> None:
     body = (
         "u: One ts=2025-12-18T03:21:08Z\nt:a tid=2 ts=2025-12-18T03:20:00Z → [ok]\na: Two ts=2025-12-18T03:21:09Z\n"

@@ -14,6 +14,7 @@ t:edit src/auth.rs old="x" → [ok]
 t:write src/new.rs → [err: read-only]
 t:shell "curl -s https://api.example.com/v1" → [ok]
 c:forge.issues state=open → [2 issues]
+t:frobnicate path=src/old.rs → [ok]
 t:read .env → API_KEY=[redacted:env_var]
 q: id=q1 "Which?" → [auto: B, reason="it was there"]
 """
@@ -25,6 +26,7 @@ Audit of {log}
   Not modified, since every call failed: 1
     src/new.rs  write  line 10
   Not taken apart: 1 command that may have changed files too (line 11)
+  Not known: 1 call that may have changed files too (frobnicate  line 13)
 
 2. External servers called: 1 host, 1 MCP server
   api.example.com  shell  line 11
@@ -32,13 +34,13 @@ Audit of {log}
     issues  1 call  line 12
 
 3. Sensitive paths touched: 1
-  .env  environment file: read line 13
+  .env  environment file: read line 14
   Redactions met: 1
-    env_var  1  line 13
+    env_var  1  line 14
   Secrets in the clear: 0
 
 4. Decisions: 1, 1 not confirmed by a human
-  ! question  Which? → B (by the agent) not confirmed, because: it was there  line 14
+  ! question  Which? → B (by the agent) not confirmed, because: it was there  line 15
 """
 
 

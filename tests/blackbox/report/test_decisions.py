@@ -58,6 +58,31 @@ p:complete id=p1 → [ok]
 
 
 @pytest.mark.parametrize(
+    ("body", "outcomes"),
+    [
+        ("m:normal\nu: Hi\na: Ho\n", []),
+        ("u: Hi\nm:normal\na: Ho\nm:normal\n", []),
+        ("m:normal\nu: Hi\na: Ho\nm:plan\nm:normal\n", ["plan", "normal"]),
+        ("u: Hi\na: Ho\nm:plan\n", ["plan"]),
+        ("m:auto # gone for lunch\nu: Hi\n", ["auto"]),
+        ("m:auto afk=true\nu: Hi\n", ["auto, nobody answers questions"]),
+        ("m:auto\na: Ho\nm:auto afk=true\n", ["auto, nobody answers questions"]),
+        ("# model: tern-1\nu: Hi\na: Ho\n# model: tern-1\n# model: tern-2\n", ["tern-2"]),
+        ('# model: tern-1 reason="cheap"\nu: Hi\n', ["tern-1"]),
+        ("u: Hi\na: Ho model=tern-1\n# model: tern-1\n", []),
+    ],
+)
+def test_what_a_session_began_with_and_went_on_with_was_not_decided(body: str, outcomes: list[str]) -> None:
+    assert [one.outcome for one in decisions(body)] == outcomes
+
+
+def test_the_header_says_what_a_session_began_with() -> None:
+    body = "m:plan\n# model: tern-1\nu: Hi\nm:auto\n# model: tern-2\n"
+    session = session_of(body, mode="plan", model="tern-1")
+    assert [one.outcome for one in decisions_of(Member(session))] == ["auto", "tern-2"]
+
+
+@pytest.mark.parametrize(
     ("line", "outcome", "by"),
     [
         ("@wait-approval pr=1 timeout=2h → approved", "approved", "human"),

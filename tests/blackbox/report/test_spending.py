@@ -51,6 +51,11 @@ def test_step_is_split_over_its_calls_and_the_shares_add_up() -> None:
     assert {row.name: row.count for row in found.tools} == {NO_TOOL: 1, "read": 2, "forge.issues": 1}
 
 
+def test_metrics_may_name_a_model_of_their_own() -> None:
+    body = "a: One. step=1\n# metrics step=1 prompt=5 cost=0.5\n# metrics prompt=7 cost=0.25 extra.model=tern-mini\n"
+    assert costs(of(body, model="tern").models) == {"tern": Decimal("0.5"), "tern-mini": Decimal("0.25")}
+
+
 @pytest.mark.requirement("AUDIT-01")
 def test_models_and_agents() -> None:
     found = of(LOG, model="tern")

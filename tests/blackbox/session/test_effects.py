@@ -86,6 +86,17 @@ def test_files_with_how_and_by_which_line() -> None:
         ("c:fs.write_file path=a.rs → [ok]", "a.rs", "write"),
         ("t:delete a.rs → [ok]", "a.rs", "delete"),
         ("p:file path=plan.md", "plan.md", "plan"),
+        ("t:replace file_path=a.py old_string=x new_string=y → [ok]", "a.py", "edit"),
+        ("t:write_file file_path=a.py content=x → [ok]", "a.py", "write"),
+        ("t:edit filePath=a.py oldString=x newString=y → [ok]", "a.py", "edit"),
+        ("t:replace_string_in_file filePath=a.py → [ok]", "a.py", "edit"),
+        ("t:search_replace target_file=a.py → [ok]", "a.py", "edit"),
+        ("t:list_directory dir_path=src → [ok]", "src", "search"),
+        ("t:str_replace_editor command=view path=a.py → [ok]", "a.py", "read"),
+        ("t:str_replace_editor command=str_replace path=a.py → [ok]", "a.py", "edit"),
+        ("t:str_replace_editor command=create path=a.py → [ok]", "a.py", "write"),
+        ("t:str_replace_editor path=a.py → [ok]", "a.py", "named"),
+        ('t:apply_patch "*** Begin Patch\\n*** Add File: a.py\\n+x\\n*** End Patch" → [ok]', "a.py", "write"),
     ],
 )
 def test_access_by_tool_and_argument(call: str, path: str, access: str) -> None:
@@ -94,6 +105,36 @@ def test_access_by_tool_and_argument(call: str, path: str, access: str) -> None:
 
 def test_list_of_files() -> None:
     assert touched("t:patch files=[a.rs, b.rs, a.rs] → [2 files]\n") == {"a.rs": [("edit", 1)], "b.rs": [("edit", 1)]}
+
+
+def test_files_that_a_patch_names() -> None:
+    patch = (
+        "*** Begin Patch\\n*** Update File: src/a.py\\n*** Move to: src/b.py\\n@@\\n-x\\n+y\\n"
+        "*** Delete File: old.py\\n*** End Patch"
+    )
+    expected = {"src/a.py": [("edit", 1)], "src/b.py": [("write", 1)], "old.py": [("delete", 1)]}
+    assert touched(f't:apply_patch input="{patch}" → [ok]\n') == expected
+    assert touched(f't:apply_patch "{patch}" → [ok]\n') == expected
+    unified = "--- a/src/a.py\\n+++ b/src/a.py\\n@@ -1 +1 @@\\n-x\\n+y"
+    assert touched(f't:apply_diff diff="{unified}" → [ok]\n') == {"src/a.py": [("edit", 1)]}
+
+
+@pytest.mark.parametrize(
+    ("call", "is_unclear"),
+    [
+        ("t:frobnicate file_path=a.py → [ok]", True),
+        ("t:apply_patch → [ok]", True),
+        ("c:forge.comment path=a.py → [ok]", True),
+        ("t:frobnicate file_path=a.py → [err: no]", False),
+        ("t:frobnicate q=a → [ok]", False),
+        ("t:read → [ok]", False),
+        ("t:edit a.py → [ok]", False),
+        ("t:run_shell_command command=ls dir_path=src → [ok]", False),
+        ("x:explore path=a.py → [ok]", False),
+    ],
+)
+def test_calls_that_may_have_changed_files(call: str, is_unclear: bool) -> None:
+    assert [one.line.number for one in session_of(f"{call}\n").unclear_calls] == ([1] if is_unclear else [])
 
 
 @pytest.mark.parametrize(

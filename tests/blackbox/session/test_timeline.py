@@ -10,6 +10,15 @@ from tests.blackbox.session.logs import FEATURE, IMPORT, NIGHT_SHIFT, read_sessi
 TEN = dt.datetime(2025, 1, 1, 10, tzinfo=dt.UTC)
 
 
+def test_an_earlier_session_is_no_part_of_the_time() -> None:
+    session = session_of(
+        "@start ts=2025-01-01T10:00:00Z\n"
+        "u: Before extra.inherited=true ts=2024-12-31T10:00:00Z\n"
+        "a: Now ts=2025-01-01T10:00:05Z\n"
+    )
+    assert (session.started_at, session.wall_time) == (TEN, dt.timedelta(seconds=5))
+
+
 @pytest.mark.requirement("VIEW-05", "TIME-01", "TIME-02")
 def test_elapsed_and_wall_time_of_each_line() -> None:
     session = session_of(

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from blackbird.canon import places
+from blackbird.canon import details, places
 from blackbird.canon.dialects import parts
 from blackbird.canon.model import Media, Part, Thinking, ToolResult
 from blackbird.canon.places import Growing
@@ -53,7 +53,7 @@ def _result(fields: Fields) -> ToolResult:
     text = Growing()
     media: list[Media] = []
     content = fields.get("content", Slice(b"", 0))
-    error = fields["is_error"].data == b"true" if "is_error" in fields else False
+    error = fields["is_error"].data == b"true" if "is_error" in fields else None
     if content.data[:1] == b'"':
         text.add_literal(content)
     elif content.data[:1] == b"[":
@@ -61,9 +61,10 @@ def _result(fields: Fields) -> ToolResult:
             _add(block, text, media)
     else:
         parts.collect(content, _TOLD, text)
-        error = error or b'"error_code"' in content.data
+        error = error or b'"error_code"' in content.data or None
     call_id = parts.text_value(fields, "tool_use_id")
-    return ToolResult(call_id, text.text, error, media=tuple(media), spans=text.spans)
+    result = ToolResult(call_id, text.text, error, media=tuple(media), spans=text.spans)
+    return parts.settled(details.ended(result), error=False)
 
 
 def _add(block: Slice, text: Growing, media: list[Media]) -> None:

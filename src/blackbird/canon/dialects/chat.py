@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from blackbird.canon import places
+from blackbird.canon import details, places
 from blackbird.canon.dialects import parts
 from blackbird.canon.dialects.choice import Choice, Draft, read_content
 from blackbird.canon.model import (
@@ -124,13 +124,8 @@ def _result(fields: Mapping[str, Slice]) -> ToolResult:
             text.add_all(part.text, part.spans)
         elif isinstance(part, Media):
             media.append(part)
-    return ToolResult(
-        parts.text_value(fields, "tool_call_id"),
-        text.text,
-        name=parts.text_value(fields, "name"),
-        media=tuple(media),
-        spans=text.spans,
-    )
+    call_id, name = (parts.text_value(fields, key) for key in ("tool_call_id", "name"))
+    return details.ended(ToolResult(call_id, text.text, name=name, media=tuple(media), spans=text.spans))
 
 
 def reply(pieces: Sequence[Slice], *, status: int | None, is_cut: bool) -> Reply:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 
-from blackbird.canon import places
+from blackbird.canon import details, places
 from blackbird.canon.dialects import parts
 from blackbird.canon.model import Media, Part, Role, Text, Thinking, ToolCall, ToolResult
 from blackbird.canon.places import Growing
@@ -19,7 +19,7 @@ _WORKED = "OUTCOME_OK"
 _CAPITAL = re.compile("[A-Z]")
 #: The base64 of some clients' libraries has letters of its own.
 _ORDINARY = bytes.maketrans(b"-_", b"+/")
-#: What of a response is words by itself, and whether it then failed.
+#: What of a response is words by itself, and whether it then failed if those do not say otherwise.
 _TOLD = {"output": False, "error": True, "result": None, "content": None}
 
 
@@ -90,17 +90,17 @@ def _result(response: Fields) -> ToolResult:
     value = pick(response, "response")
     fields = places.members(value)
     growing = Growing()
-    error: bool | None = None
     told = next((key for key in _TOLD if key in fields), None)
-    if told is not None:
-        error = _TOLD[told]
     if told is not None and len(fields) == 1 and fields[told].data[:1] == b'"':
         growing.add_literal(fields[told])
     else:
         growing.add(value.data.decode(errors="replace"), value.start, value.end)
     name, call_id = parts.text_value(response, "name"), parts.text_value(response, "id")
     media = tuple(part for part in read(pick(response, "parts")) if isinstance(part, Media))
-    return ToolResult(call_id, growing.text, error, name, media, spans=growing.spans)
+    error = None if told is None else _TOLD[told]
+    # A command that failed is a success of the tool that ran it.
+    result = ToolResult(call_id, growing.text, error or None, name, media, spans=growing.spans)
+    return parts.settled(details.ended(result), error)
 
 
 def _inline(data: Fields) -> Media:

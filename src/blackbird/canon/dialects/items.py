@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from blackbird.canon import places
+from blackbird.canon import details, places
 from blackbird.canon.dialects import parts
 from blackbird.canon.model import Media, Part, Refusal, Role, Span, Text, Thinking, ToolCall, ToolResult, Unknown
 from blackbird.canon.places import Growing
@@ -161,8 +161,13 @@ def _result(fields: Fields, kind: str) -> ToolResult:
     output = fields.get("output", fields.get("tools", _NOTHING))
     error = True if parts.text_value(fields, "status") in _FAILED else None
     if kind == "shell_call_output":
-        growing, is_failed = _printed(output)
-        return ToolResult(call_id, growing.text, error or is_failed, name, spans=growing.spans)
+        growing, codes = _printed(output)
+        failed = [code for code in codes if code != 0]
+        error = error or (bool(failed) if codes else None)
+        # Of several commands, the first that failed tells how they ended.
+        code = next(iter((*failed, *codes)), None)
+        told = {"exit_code": code} if isinstance(code, int) else {}
+        return ToolResult(call_id, growing.text, error, name, details=told, spans=growing.spans)
     inner = places.members(output) if output.data[:1] == b"{" else {}
     picture = _media(parts.text_value(inner, "type") or "", inner)
     if picture is not None:
@@ -170,14 +175,14 @@ def _result(fields: Fields, kind: str) -> ToolResult:
     found = [part for _, part in _content(output)] if output.data[:1] == b"[" else []
     if not found or any(isinstance(part, Unknown) for part in found):
         text, spans = _spelled(output)
-        return ToolResult(call_id, text, error, name, spans=spans)
+        return details.ended(ToolResult(call_id, text, error, name, spans=spans))
     growing = _joined(found)
     pictures = tuple(part for part in found if isinstance(part, Media))
-    return ToolResult(call_id, growing.text, error, name, pictures, spans=growing.spans)
+    return details.ended(ToolResult(call_id, growing.text, error, name, pictures, spans=growing.spans))
 
 
-def _printed(output: Slice) -> tuple[Growing, bool | None]:
-    """What commands printed, in order, and whether one of them failed."""
+def _printed(output: Slice) -> tuple[Growing, list[object]]:
+    """What commands printed, in order, and their exit codes; one that was stopped has none."""
     growing = Growing()
     codes: list[object] = []
     for each in places.items(output):
@@ -186,7 +191,7 @@ def _printed(output: Slice) -> tuple[Growing, bool | None]:
             growing.add_literal(fields.get(stream, _NOTHING))
         outcome = places.read_object(fields.get("outcome", _NOTHING).data)
         codes.append(outcome.get("exit_code"))
-    return growing, any(code != 0 for code in codes) if codes else None
+    return growing, codes
 
 
 def _joined(found: list[Part]) -> Growing:

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from blackbird.canon import places
+from blackbird.canon import details, places
 from blackbird.canon.dialects import parts
 from blackbird.canon.model import (
     Failure,
@@ -114,7 +114,7 @@ def turns(message: Slice) -> tuple[Turn, ...]:
 def _result(fields: Mapping[str, Slice]) -> ToolResult:
     text, spans = places.read_literal(fields.get("content", Slice(b"", 0)))
     name = parts.text_value(fields, "tool_name") or parts.text_value(fields, "name")
-    return ToolResult(parts.text_value(fields, "tool_call_id"), text, name=name, spans=spans)
+    return details.ended(ToolResult(parts.text_value(fields, "tool_call_id"), text, name=name, spans=spans))
 
 
 def reply(pieces: Sequence[Slice], *, status: int | None, is_cut: bool) -> Reply:

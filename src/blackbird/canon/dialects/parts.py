@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from blackbird.canon import places
-from blackbird.canon.model import Failure, Media, Outcome, Reply, Span, Text, ToolCall, Unknown
+from blackbird.canon.model import Failure, Media, Outcome, Reply, Span, Text, ToolCall, ToolResult, Unknown
 from blackbird.canon.places import Growing
 from blackbird.canon.seen import Slice
 from blackbird.exchange import payloads
@@ -161,6 +161,11 @@ def read_arguments(raw: str) -> dict[str, Any] | None:
     """Arguments as an object, if they are one and whole."""
     value = places.read_any(raw.encode(errors="replace"))
     return value if isinstance(value, dict) else None
+
+
+def settled(result: ToolResult, error: bool | None) -> ToolResult:
+    """A result with what holds where nothing else has said whether it failed."""
+    return msgspec.structs.replace(result, error=error) if result.error is None else result
 
 
 def collect(value: Slice, keys: frozenset[str], into: Growing, depth: int = 0) -> None:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from blackbird.canon import places
-from blackbird.canon.model import Evidence, Origin, Part, Role, Settings, Text, ToolResult, Turn
+from blackbird.canon.model import Evidence, Origin, Role, Settings, Text, ToolResult, Turn
 from blackbird.canon.natives.claude_results import detailed, details_of, read_outcome
 from blackbird.canon.natives.jsonl import (
     NOTHING,
@@ -62,6 +62,8 @@ class _Line(msgspec.Struct, rename="camel"):
     version: str | None = None
     git_branch: str | None = None
     slug: str | None = None
+    #: The session and the line that this one was copied from.
+    forked_from: msgspec.Raw = NOTHING
     #: Who sent the words of a user's line: `human`, or something that the client tells the model of.
     origin: msgspec.Raw = NOTHING
     message: msgspec.Raw = NOTHING
@@ -147,6 +149,7 @@ class Reader:
             kind=line.attribution_agent,
             key=line.uuid,
             follows=line.parent_uuid or line.logical_parent_uuid,
+            copied_from=_copied_from(line.forked_from),
             at=instant(line.timestamp),
             about=self._changed(line),
             evidence=evidence,
@@ -193,7 +196,7 @@ class Reader:
         outcome = read_outcome(line.tool_use_result)
         result = next((part for part in turn.parts if isinstance(part, ToolResult)), None)
         if result is not None:
-            turn = detailed(turn, result, details_of(outcome, line.tool_use_result, result))
+            turn = detailed(turn, result, details_of(outcome, line.tool_use_result))
         entries = [make(turn=turn, origin=origin)]
         if is_interrupt:
             entries.append(make(key=None, follows=line.uuid, mark="interrupt", text=_words(turn)))
@@ -230,6 +233,10 @@ class Reader:
     def _mode(self, told: _Told) -> list[Entry]:
         is_permission = told.line.type == "permission-mode"
         name, value = "permission" if is_permission else "mode", told.line.permission_mode or told.raw.get("mode")
+        if name not in self._modes and self._last_uuid is not None and isinstance(value, str):
+            # What it was in all along: the client says so once more when it goes.
+            self._modes[name] = value
+            return [told.note()]
         return self._mode_change(told.make, name, value, is_first_told=True) or [told.make()]
 
     def _mode_change(self, make: _Make, name: str, value: object, *, is_first_told: bool = False) -> list[Entry]:
@@ -245,13 +252,16 @@ def _attachment(told: _Told) -> list[Entry]:
     found = places.decode(_ATTACHMENTS, line.attachment)
     if found is None:
         return [told.note()]
-    parts: tuple[Part, ...] = ()
+    parts: tuple[Text, ...] = ()
     role, origin = Role.USER, Origin.USER if found.command_mode in (None, "prompt") else Origin.CLIENT
     if found.type == "queued_command":
         parts = _texts(placed(data, b'"prompt":', found.prompt))
     elif found.type == "hook_additional_context":
         parts = _texts(placed(data, b'"content":', found.content))
-        role, origin = Role.SYSTEM, Origin.PACK if any(_is_pack(part) for part in parts) else Origin.CLIENT
+        role, origin = Role.SYSTEM, Origin.PACK
+        if not any(_is_pack(part) for part in parts):
+            # On the wire they are one text.
+            parts, origin = _as_one(parts), Origin.CLIENT
     if not parts:
         return [make(mark="note", text=found.type or "", data=places.read_object(line.attachment))]
     return [make(turn=Turn(role, parts, 0, len(data), line.uuid), origin=origin)]
@@ -307,6 +317,10 @@ def _owner(file: str) -> tuple[str, str | None]:
     return agent, thread
 
 
+def _copied_from(told: msgspec.Raw) -> str | None:
+    return text_of(places.read_object(told), "sessionId") or None if is_given(told) else None
+
+
 def _link(make: _Make, thread: str | None, call_id: str | None, kind: object) -> Entry:
     """An entry that says which call started a thread."""
     shown = kind if isinstance(kind, str) else None
@@ -326,13 +340,21 @@ def _words(turn: Turn) -> str:
     return "\n".join(part.text for part in turn.parts if isinstance(part, Text))
 
 
-def _is_pack(part: Part) -> bool:
-    return isinstance(part, Text) and any(piece.origin is Origin.PACK for piece in split(part.text, Role.SYSTEM))
+def _is_pack(part: Text) -> bool:
+    return any(piece.origin is Origin.PACK for piece in split(part.text, Role.SYSTEM))
 
 
-def _texts(words: Slice) -> tuple[Part, ...]:
+def _as_one(texts: tuple[Text, ...]) -> tuple[Text, ...]:
+    growing = places.Growing()
+    for text in texts:
+        growing.add_break()
+        growing.add_all(text.text, text.spans)
+    return (Text(growing.text, growing.spans),) if growing else ()
+
+
+def _texts(words: Slice) -> tuple[Text, ...]:
     """A text, or all texts of a list, also those in blocks."""
-    found: list[Part] = []
+    found: list[Text] = []
     for item in places.items(words) if words.data.startswith(b"[") else [words]:
         literal = places.members(item).get("text", item) if item.data.startswith(b"{") else item
         text, spans = places.read_literal(literal)

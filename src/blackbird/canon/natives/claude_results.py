@@ -2,9 +2,8 @@
 
 import msgspec
 
-from blackbird.canon import places
+from blackbird.canon import details, places
 from blackbird.canon.model import ToolResult, Turn
-from blackbird.canon.natives import details
 from blackbird.canon.natives.jsonl import is_given
 
 _REJECTED = "User rejected tool use"
@@ -37,14 +36,11 @@ def read_outcome(value: msgspec.Raw) -> Outcome | None:
     return places.decode(_OUTCOMES, value) if is_given(value) else None
 
 
-def details_of(outcome: Outcome | None, raw: msgspec.Raw, result: ToolResult) -> details.Details:
-    """The details of a result: what its own words say, and what the client keeps beside it."""
+def details_of(outcome: Outcome | None, raw: msgspec.Raw) -> details.Details:
+    """What the client keeps of a result beside its text."""
     found: details.Details = {}
-    code = details.exit_code(result.text) if result.error else None
-    if code is not None:
-        found["exit_code"] = code
     if outcome is None:
-        return found | ({"is_rejected": True} if places.read_any(raw) == _REJECTED else {})
+        return {"is_rejected": True} if places.read_any(raw) == _REJECTED else {}
     path = outcome.file_path or (outcome.file.file_path if outcome.file is not None else None)
     if path:
         found["path"] = path

@@ -7,8 +7,8 @@ from typing import Any
 
 import msgspec
 
+from blackbird.canon import details
 from blackbird.canon.model import Evidence, Part, Reply, Role, Span, Text, Thinking, ToolCall, ToolResult, Turn
-from blackbird.canon.natives import details
 from blackbird.canon.natives.parts import markdown
 from blackbird.canon.seen import Entry
 
@@ -129,10 +129,8 @@ class _Document:
 
     def _result(self, call: ToolCall, output: tuple[int, int]) -> ToolResult:
         text, spans = self._cut(*output)
-        code = details.exit_code(text)
         failed = True if text.startswith("<tool_use_error>") else None
-        result = ToolResult(call.call_id, text, failed, call.name, spans=spans)
-        return result if code is None else details.add(result, {"exit_code": code})
+        return details.ended(ToolResult(call.call_id, text, failed, call.name, spans=spans))
 
     def _cut(self, first: int, last: int) -> tuple[str, tuple[Span, ...]]:
         text = self.text[first:last]

@@ -35,6 +35,7 @@ _STYLES = {
     "failure": "bold red",
     "change": "yellow",
     "note": "bright_black",
+    "turn": "bold magenta",
 }
 _PLAIN_BODIES = frozenset({"user", "agent"})
 _TIME_WIDTH = 9
@@ -67,8 +68,9 @@ def show(  # noqa: PLR0913, PLR0917 - one argument an option
 
     A session reads like a replay: the time since it began, what was said, → what was called, ← what came back, what
     changed in files, sub-agents indented, failures and further attempts, and the last answer in full. The system
-    prompt and the tools are one line. What is marked `before` was said in an earlier session, or before recording
-    began, and is not counted. Without an id, the newest session.
+    prompt and the tools are one line. Where another conversation begins, or one goes on from an earlier point, a line
+    says so. What is marked `before` was said in an earlier session, or before recording began, and is not counted.
+    Without an id, the newest session.
 
     Of a request: both heads, both bodies, timings, what was redacted and what is missing. Bodies are as recorded:
     decoded, and with secrets replaced. JSON is laid out for reading; --raw changes nothing. Of a WebSocket, its
@@ -158,6 +160,8 @@ def show_session(console: Console, name: str, timeline: Timeline, wish: Wish) ->
 
 
 def _show_row(console: Console, row: Row) -> None:
+    if row.kind == "turn":
+        console.print()
     since = "" if row.since is None else f"+ {replay.since(row.since)}"
     since = _BEFORE if row.is_inherited else since
     style = _DIM if row.is_inherited else _STYLES.get(row.kind, "")

@@ -26,6 +26,8 @@ class Agent(msgspec.Struct):
     id: str
     kind: str
     parent: str
+    #: It began in an earlier session.
+    is_inherited: bool = False
     is_open: bool = True
 
     @property
@@ -90,17 +92,18 @@ class Agents:
             name = None if known is None else known.parent
         return found[::-1]
 
-    def called(self, call_id: str, log_id: str, kind: str, parent: str) -> Agent:
+    def called(self, call_id: str, log_id: str, kind: str, parent: str, *, is_inherited: bool) -> Agent:
         """The sub-agent that a call begins."""
-        agent = self._by_call[call_id] = self._new(log_id, kind, parent)
+        agent = self._by_call[call_id] = self._new(log_id, kind, parent, is_inherited=is_inherited)
         return agent
 
-    def found(self, thread: str) -> Agent:
+    def found(self, thread: str, *, is_inherited: bool) -> Agent:
         """The sub-agent of a thread that no call is known to have begun."""
         known = self._threads.get(thread)
         kind = name_of((known.kind or known.agent) if known is not None else None, "agent").lower()
         parent = known.parent if known is not None and known.parent is not None else MAIN
-        agent = self._by_thread[thread] = self._new(f"sub_{self._numbers}", kind, parent)
+        name = f"sub_{self._numbers}"
+        agent = self._by_thread[thread] = self._new(name, kind, parent, is_inherited=is_inherited)
         return agent
 
     def by_call(self, call_id: str) -> Agent | None:
@@ -130,9 +133,10 @@ class Agents:
             scope["parent"] = above.span
         return scope
 
-    def _new(self, log_id: str, kind: str, parent: str) -> Agent:
+    def _new(self, log_id: str, kind: str, parent: str, *, is_inherited: bool) -> Agent:
         self._numbers += 1
-        agent = Agent(self._numbers, self._file_id(log_id) if self._apart else log_id, kind, parent)
+        name = self._file_id(log_id) if self._apart else log_id
+        agent = Agent(self._numbers, name, kind, parent, is_inherited)
         self._every.append(agent)
         return agent
 

@@ -35,11 +35,18 @@ class OpenCall(msgspec.Struct):
     call: ToolCall
     asked: list[Asked] = []
     is_open: bool = True
+    #: It was made in an earlier session.
+    is_inherited: bool = False
 
     @property
     def is_subagent(self) -> bool:
         """Whether it begins a sub-agent."""
         return self.use is Use.SUBAGENT
+
+    @property
+    def stopped(self) -> MetaFields:
+        """What the metadata says of an end without a result."""
+        return {"id": self.id, "interrupted": True}
 
     @property
     def is_held(self) -> bool:
@@ -137,6 +144,7 @@ class Calling:
             event = lines.build_subagent(kind, event.arguments, None)
         name = self._free(item.call_id or item.id)
         call = OpenCall(item.call_id, name, item.thread, item.at, role.use, event, item.call, asked)
+        call.is_inherited = item.is_inherited
         self._add(call, item.id)
         return call
 

@@ -14,6 +14,7 @@ from blackbox.events.rewrite import Call as CallEvent
 from blackbox.events.rewrite import with_result
 from blackbox.syntax.results import Result
 from blackbox.write import results, scalars, spelling
+from blackbox.write.scalars import MetaFields
 
 
 def event_of(call: ToolCall, role: Role, result: Result | None) -> CallEvent:
@@ -30,6 +31,13 @@ def event_of(call: ToolCall, role: Role, result: Result | None) -> CallEvent:
             return _subagent(call, given, result)
         case _:
             return calls.ToolCall(name_of(call.name, "tool"), arguments_of(call), result)
+
+
+def asked_of(role: Role) -> MetaFields:
+    """The server that a recall asked, which its line has no other place for."""
+    if role.use is not Use.RECALL or not role.method:
+        return {}
+    return {"extra": {"mcp": f"{server_of(role.server)}.{name_of(role.method, 'call')}"}}
 
 
 def begun(event: CallEvent) -> CallEvent:

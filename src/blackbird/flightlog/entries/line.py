@@ -32,6 +32,17 @@ def server_of(text: str) -> str:
     return name_of(text, "server").replace(".", "-")
 
 
+def merged(*metas: MetaFields) -> MetaFields:
+    """Metadata of several sources as one; what one says is not lost to the fields that another adds."""
+    found: MetaFields = {}
+    for meta in metas:
+        extra = {**found.get("extra", {}), **meta.get("extra", {})}
+        found = {**found, **meta}
+        if extra:
+            found["extra"] = extra
+    return found
+
+
 def tokens_of(usage: Usage) -> MetaFields:
     """What a response used, as the metadata of its first line; what was read from a cache is not in `tokens_in`."""
     return {

@@ -10,11 +10,13 @@ from blackbox.write.scalars import MetaFields
 
 #: Of a cost, more digits than a price list has.
 _DIGITS = decimal.Decimal("1e-12")
+#: From this status on, a request was turned down.
+_FIRST_ERROR = 400
 _OWN = frozenset({Purpose.TURN, Purpose.SUBAGENT})
 
 
 def is_own(generation: Generation) -> bool:
-    """Whether a response belongs to a conversation, and is no side call such as a title."""
+    """Whether a response belongs to a conversation, and is no side call such as a title or a warm-up."""
     return generation.purpose in _OWN
 
 
@@ -37,10 +39,16 @@ def named(generation: Generation, main_model: str | None, meta: MetaFields) -> M
     return found
 
 
-def metrics_comment(generation: Generation, step: int | None, *, with_tokens: bool) -> comments.Metrics | None:
-    """`# metrics step=N …`; None if there is nothing to say. `with_tokens` is for logs whose lines have none."""
+def metrics_comment(
+    generation: Generation, step: int | None, *, with_tokens: bool, model: str | None = None
+) -> comments.Metrics | None:
+    """`# metrics step=N …`; None if there is nothing to say. `with_tokens` is for logs whose lines have none.
+
+    `model` is that of the response, where it is not the session's.
+    """
     usage = generation.usage
-    extra = _extra(generation, with_tokens=with_tokens)
+    extra = {} if model is None else {"model": model}
+    extra |= _extra(generation, with_tokens=with_tokens)
     counts: dict[str, Any] = {}
     if usage is not None and with_tokens:
         counts = {
@@ -49,7 +57,7 @@ def metrics_comment(generation: Generation, step: int | None, *, with_tokens: bo
             "cached_tokens": usage.cache_read,
         }
     cost = cost_of(generation)
-    if not counts and cost is None and not extra.keys() - {"request"}:
+    if not counts and cost is None and not extra.keys() - {"request", "model"}:
         return None
     return metrics_of(step, **counts, cost_usd=cost, extra=extra)
 
@@ -97,11 +105,17 @@ def failure_note(generation: Generation) -> comments.Note | None:
         which = f"{generation.purpose.value} request, {which}"
     if generation.outcome is Outcome.ACTIVE:
         return comments.Note(f"{which} was still under way when this was written")
-    if generation.outcome is Outcome.CUT:
-        said = "was cut off before its end"
-    else:
-        said = f"failed with status {generation.status}" if generation.status else "failed"
-    failure = generation.failure
-    words = ": ".join(word for word in (failure.code, failure.message) if word) if failure is not None else ""
+    said = "was cut off before its end" if generation.outcome is Outcome.CUT else _failed(generation.status)
     later = ", and a later one took its place" if generation.is_superseded else ""
-    return comments.Note(f"{which} {said}{later}{': ' if words else ''}{words}")
+    failure = generation.failure
+    words = () if failure is None else (failure.code, failure.message)
+    # A provider that gives its error no name but the status has said that already.
+    why = [word for word in words if word and word != str(generation.status)]
+    return comments.Note(": ".join([f"{which} {said}{later}", *why]))
+
+
+def _failed(status: int | None) -> str:
+    if status is None:
+        return "failed"
+    # The status comes before the answer: one that promised success says nothing of what came after it.
+    return f"failed with status {status}" if status >= _FIRST_ERROR else "failed within its answer"

@@ -25,7 +25,6 @@ from blackbird.canon.model import (
 from blackbird.canon.seen import Slice
 from blackbird.timeline.weaving import keys
 
-_TAGGED = re.compile(r"\s*<([\w-]+)[^<>]*>(.*)</\1>\s*", re.DOTALL)
 #: One character as a JSON string spells it.
 _CHARACTER = re.compile(
     rb"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.|[\x00-\x7f]|[\xc0-\xff][\x80-\xbf]*",
@@ -160,11 +159,10 @@ def _odd(part: Unknown) -> bytes:
     return keys.digest("unknown", part.kind, str(part.size))
 
 
-def _aside(text: str, role: Role, origin: Origin) -> Mold:
+def _aside(text: str, role: Role, origin: Origin) -> Mold | None:
     """What a client adds is the same with its tag or without, in whoever's name it is said."""
-    tagged = _TAGGED.fullmatch(text)
-    inner = tagged[2] if tagged is not None else text
-    return Mold(Kind.ASIDE, keys.digest("aside", keys.squeeze(inner)), role, origin)
+    squeezed = keys.squeeze(wrappers.bare(text))
+    return Mold(Kind.ASIDE, keys.digest("aside", squeezed), role, origin) if squeezed else None
 
 
 class _Words:
@@ -200,17 +198,17 @@ def _heard(turn: Turn, data: Slice | None, origin: Origin | None) -> Iterator[El
                 place += 1
                 if whose in words:
                     words[whose].add(piece, place)
-                elif isinstance(piece, Text | Refusal) and piece.text.strip():
+                elif isinstance(piece, Text | Refusal):
                     mold = _aside(piece.text, turn.role, whose)
-                    beside.append(Element(mold, (piece,), turn.start, turn.end, place))
+                    beside += [Element(mold, (piece,), turn.start, turn.end, place)] if mold is not None else []
         else:
             found = _agents(part, is_echo=True)
             if found is not None:
                 whose = found.origin
                 if isinstance(part, Unknown):
                     whose = Origin.SYSTEM if turn.role is Role.SYSTEM else Origin.CLIENT
-                mold = found._replace(role=turn.role, origin=whose)
-                beside.append(Element(mold, (part,), turn.start, turn.end, place))
+                owned = found._replace(role=turn.role, origin=whose)
+                beside.append(Element(owned, (part,), turn.start, turn.end, place))
     for whose, said in words.items():
         spoken = said.mold(Role.USER, whose)
         if spoken is not None:

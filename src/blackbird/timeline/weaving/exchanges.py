@@ -19,6 +19,7 @@ from blackbird.canon.model import (
 from blackbird.canon.seen import Ask, Exchanged, whole
 from blackbird.timeline.prices import Pricer
 from blackbird.timeline.weaving import elements, keys, match
+from blackbird.timeline.weaving.asides import Aside, Spot, Tally, place_of
 from blackbird.timeline.weaving.elements import Element, Kind
 from blackbird.timeline.weaving.loom import Loom, Response, Stand
 from blackbird.timeline.weaving.passages import Step
@@ -27,7 +28,8 @@ from blackbird.timeline.weaving.threads import Strand
 from blackbird.timeline.weaving.tree import HISTORY, LOG, REPLY, WIRE, Attempts, Node
 from blackbird.timeline.weaving.walk import Beside, Compacted, Grown, Passed, Walk
 
-_CONVERSATION = frozenset({Purpose.TURN, Purpose.SUBAGENT})
+#: What a conversation grows by; a warm-up brings its beginning.
+_CONVERSATION = frozenset({Purpose.TURN, Purpose.SUBAGENT, Purpose.WARMUP})
 _FAILED = frozenset({Outcome.CUT, Outcome.ERROR})
 
 
@@ -70,19 +72,19 @@ class Exchanges:
         loom.recent = strand
         if seen.agent is not None and strand.thread.agent is None:
             strand.learn(agent=seen.agent.name)
-        for at, passage in enumerate(loom.instructions.read(ask.system, seen.turns, seen.dialect)):
-            for index, mold in enumerate(passage.shape.molds):
-                if mold.key not in loom.asides or loom.asides[mold.key][1] == LOG:
-                    step = Step(passage, index)
-                    element = step.element
-                    stand = Stand(
-                        keys.item(seen.request_id, seen.round, "system", at, index), seen.at, _asked(seen, element)
-                    )
-                    loom.beside(strand.start, element, strand.id, HISTORY, stand, is_late=True)
-        self._history(seen, walk)
+        prompt = [
+            Beside(strand.start, Step(passage, index), strand.start, is_prompt=True)
+            for passage in loom.instructions.read(ask.system, seen.turns, seen.dialect)
+            for index in range(len(passage.shape.molds))
+        ]
+        tally = walk.tally(prompt)
+        loom.asides.pass_by(tally)
+        for said in prompt:
+            self._aside(seen, walk, said, tally, is_inherited=False, is_late=True)
+        self._history(seen, walk, tally)
         self._answer(seen, walk)
 
-    def _history(self, seen: Exchanged, walk: Walk) -> None:
+    def _history(self, seen: Exchanged, walk: Walk, tally: Tally) -> None:
         """Hands out what is new in a history; what an agent had said unheard, and all before that, is inherited."""
         grown = {event.node for event in walk.events if isinstance(event, Grown)}
         last = max(
@@ -93,7 +95,10 @@ class Exchanges:
             step = event.step
             if isinstance(event, Beside):
                 is_late = not grown.issuperset(event.node.children.values())
-                self._beside(seen, walk, event, thoughts, is_inherited=at < last, is_late=is_late)
+                if event.is_aside:
+                    self._aside(seen, walk, event, tally, is_inherited=at < last, is_late=is_late)
+                else:
+                    self._thought(seen, walk, event, thoughts, is_inherited=at < last, is_late=is_late)
                 continue
             if isinstance(event, Compacted):
                 self._compacted(seen, walk, event.node)
@@ -115,7 +120,7 @@ class Exchanges:
             node.sources = LOG
             self._loom.touch(node, HISTORY, stand)
 
-    def _beside(
+    def _thought(
         self,
         seen: Exchanged,
         walk: Walk,
@@ -125,25 +130,36 @@ class Exchanges:
         is_inherited: bool,
         is_late: bool,
     ) -> None:
-        """Wrappers and the like once a session; a thought once at its place, if it did not come with an answer."""
-        mold, loom = event.step.mold, self._loom
-        if mold.kind is Kind.THOUGHT:
-            is_new_place = event.node.item is not None and event.node.sources == HISTORY and is_inherited
-            if mold.key in event.node.thoughts or (mold.key in loom.thoughts and not is_new_place):
-                return
-            element = event.step.element
-            stand = self._stand(seen, event.step, element, is_inherited=is_inherited)
-            loom.thoughts.add(mold.key)
-            event.node.thoughts[mold.key] = stand.id
-            before = thoughts.get(event.node, event.node.tip)
-            loom.say(element, walk.thread, stand, None if is_late else before)
-            thoughts[event.node] = stand.id
+        """A thought once at its place, if it did not come with an answer."""
+        mold, loom, node = event.step.mold, self._loom, event.node
+        is_new_place = node.item is not None and node.sources == HISTORY and is_inherited
+        if mold.key in node.thoughts or (mold.key in loom.thoughts and not is_new_place):
             return
-        known = loom.asides.get(mold.key)
-        if known is None or known[1] == LOG:
-            element = event.step.element
-            stand = self._stand(seen, event.step, element)
-            loom.beside(event.node, element, walk.thread, HISTORY, stand, is_late=is_late)
+        element = event.step.element
+        stand = self._stand(seen, event.step, element, is_inherited=is_inherited)
+        loom.thoughts.add(mold.key)
+        node.thoughts[mold.key] = stand.id
+        if stand.at is None:
+            loom.undated.add(stand.id)
+        loom.say(element, walk.thread, stand, None if is_late else thoughts.get(node, node.tip))
+        thoughts[node] = stand.id
+
+    def _aside(
+        self, seen: Exchanged, walk: Walk, event: Beside, tally: Tally, *, is_inherited: bool, is_late: bool
+    ) -> None:
+        """Wrappers and the like, each time that they are said."""
+        loom = self._loom
+        known = loom.asides.sent(event.spot, tally, is_loose=event.is_loose)
+        if known is not None and known.sources & WIRE:
+            return
+        element = event.step.element
+        part = "system" if event.is_prompt else "request"
+        stand = self._stand(seen, event.step, element, part, is_inherited=is_inherited)
+        if known is not None:
+            loom.again(known, HISTORY, stand)
+        else:
+            loom.asides.add(event.spot, Aside(stand.id, event.place, HISTORY, is_timed=stand.at is not None))
+            loom.beside(event.node, element, walk.thread, stand, is_late=is_late)
 
     def _compacted(self, seen: Exchanged, walk: Walk, leaf: Node) -> None:
         strand = walk.strand
@@ -160,8 +176,10 @@ class Exchanges:
         self._loom.mark_compaction(strand, WIRE, mark)
         strand.is_compaction_open = True
 
-    def _stand(self, seen: Exchanged, step: Step, element: Element, *, is_inherited: bool = False) -> Stand:
-        item = keys.item(seen.request_id, seen.round, "request", step.passage.data.start, element.place)
+    def _stand(
+        self, seen: Exchanged, step: Step, element: Element, part: str = "request", *, is_inherited: bool = False
+    ) -> Stand:
+        item = keys.item(seen.request_id, seen.round, part, step.passage.data.start, element.place)
         at = None if is_inherited else seen.at
         return Stand(item, at, _asked(seen, element), is_inherited=is_inherited)
 
@@ -263,7 +281,9 @@ class Exchanges:
                 continue
             else:
                 loom.thoughts.add(element.mold.key)
-                loom.asides.setdefault(element.mold.key, (stand.id, WIRE))
+                if element.mold.kind is Kind.ASIDE:
+                    spot = Spot(place_of(node), element.mold.key)
+                    loom.asides.add(spot, Aside(stand.id, spot.place, REPLY, is_timed=stand.at is not None))
                 node.thoughts[element.mold.key] = stand.id
                 loom.say(element, self._thread(node), stand, last)
             items.append(stand.id)
@@ -287,7 +307,7 @@ class Exchanges:
             at=seen.at,
             parent=parent,
             evidence=whole(seen),
-            purpose=seen.purpose,
+            purpose=_purpose(seen, strand),
             outcome=reply.outcome,
             settings=settings,
             attempt=attempt,
@@ -331,6 +351,12 @@ class Exchanges:
         response = known or self._loom.generations.get(generation.id) or Response(generation.id, strand, node)
         response.node, response.strand = node, strand
         self._loom.note_response(generation.response_id, response, WIRE, generation.usage)
+
+
+def _purpose(seen: Exchanged, strand: Strand) -> Purpose:
+    """What it was for; that a thread is a sub-agent's may follow from its history alone."""
+    is_subagents = seen.purpose is Purpose.TURN and strand.is_subagents
+    return Purpose.SUBAGENT if is_subagents else seen.purpose
 
 
 def _own_id(seen: Exchanged) -> str:

@@ -6,8 +6,9 @@ from blackbird.canon.model import Amend, Cost, Generation, Mark, Purpose, Reply,
 from blackbird.canon.seen import Entry
 from blackbird.timeline.prices import Pricer
 from blackbird.timeline.weaving import elements, keys, match
+from blackbird.timeline.weaving.asides import Aside, Spot, is_news, place_of
 from blackbird.timeline.weaving.elements import Element, Kind
-from blackbird.timeline.weaving.loom import Loom, Response, Stand, is_news
+from blackbird.timeline.weaving.loom import Loom, Response, Stand
 from blackbird.timeline.weaving.passages import Given
 from blackbird.timeline.weaving.threads import Strand
 from blackbird.timeline.weaving.tree import LOG, WIRE, Node
@@ -20,6 +21,8 @@ class _Cursor:
         self.node = node
         self.spoken: list[Node] = []
         self.unclaimed: list[str] = []
+        #: What the file said beside the conversation.
+        self.asides: set[str] = set()
         #: The last thought, and what it stands behind.
         self.thought: tuple[Node, str] | None = None
 
@@ -120,11 +123,11 @@ class Logs:
     # What was said.
 
     def _element(self, strand: Strand, cursor: _Cursor, element: Element, stand: Stand) -> None:
-        mold, loom = element.mold, self._loom
+        mold = element.mold
         if mold.kind is Kind.THOUGHT:
             self._thought(strand, cursor, element, stand)
         elif mold.kind is Kind.ASIDE:
-            loom.beside(cursor.node, element, strand.id, LOG, stand, is_late=bool(cursor.node.children))
+            self._aside(strand, cursor, element, stand)
         elif mold.is_summary:
             self._summary(strand, cursor, element, stand)
         else:
@@ -193,8 +196,24 @@ class Logs:
             self._heard.add(known)
         elif known not in self._heard:
             self._heard.add(known)
-            loom.hand_out(Amend(id=known, is_joined=True, evidence=(stand.evidence,)))
+            amend = Amend(id=known, is_joined=True, evidence=(stand.evidence,))
+            if known in loom.undated:
+                loom.undated.discard(known)
+                amend = msgspec.structs.replace(amend, at=stand.at, generation=stand.generation)
+            loom.hand_out(amend)
         cursor.thought = (node, known)
+
+    def _aside(self, strand: Strand, cursor: _Cursor, element: Element, stand: Stand) -> None:
+        loom, node = self._loom, cursor.node
+        spot = Spot(place_of(node), element.mold.key)
+        known = loom.asides.logged(spot, cursor.asides)
+        if known is None:
+            known = Aside(stand.id, spot.place, LOG, is_timed=stand.at is not None)
+            loom.asides.add(spot, known)
+            loom.beside(node, element, strand.id, stand, is_late=bool(node.children))
+        else:
+            loom.again(known, LOG, stand)
+        cursor.asides.add(known.item)
 
     def _summary(self, strand: Strand, cursor: _Cursor, element: Element, stand: Stand) -> None:
         """What a client made of an earlier part: it stands behind that, with the mark of the compaction between."""
@@ -296,7 +315,7 @@ class Logs:
             at=entry.at,
             parent=cursor.node.tip,
             evidence=(entry.evidence,),
-            purpose=Purpose.TURN if strand.thread.parent is None else Purpose.SUBAGENT,
+            purpose=Purpose.SUBAGENT if strand.is_subagents else Purpose.TURN,
             outcome=reply.outcome,
             settings=entry.settings,
             model=model,

@@ -17,6 +17,7 @@ from blackbird.canon.model import (
     Usage,
 )
 from blackbird.timeline.weaving import keys, match
+from blackbird.timeline.weaving.asides import Aside, Asides, Spot, is_news
 from blackbird.timeline.weaving.elements import Element, Kind, Mold
 from blackbird.timeline.weaving.passages import Reader
 from blackbird.timeline.weaving.threads import Strand, Threads
@@ -54,7 +55,8 @@ class Loom:
         self.threads = Threads()
         self.histories = Reader()
         self.instructions = Reader()
-        self.memo: dict[tuple[Node, bytes], Node] = {}
+        #: Where a message led to from a node, and what it said beside the conversation on the way.
+        self.memo: dict[tuple[Node, bytes], tuple[Node, tuple[Spot, ...]]] = {}
         #: The nodes that a history may begin with.
         self.entries: dict[bytes, list[Node]] = {}
         self.responses: dict[str, Response] = {}
@@ -63,8 +65,10 @@ class Loom:
         self.failed: set[str] = set()
         #: Calls by ids that only a log has for them.
         self.aliases: dict[str, Node] = {}
-        self.asides: dict[bytes, tuple[str, int]] = {}
+        self.asides = Asides()
         self.thoughts: set[bytes] = set()
+        #: Thoughts of a history, of which nobody knows yet when they came and out of which answer.
+        self.undated: set[str] = set()
         self.recent: Strand | None = None
         self._out: list[Item | Amend] = []
 
@@ -206,23 +210,25 @@ class Loom:
             return
         at = stand.at if not node.is_timed else None
         node.is_timed = node.is_timed or at is not None
-        amend = Amend(id=node.item, is_joined=True, at=at, evidence=(stand.evidence,))
+        generation = stand.generation if node.generation is None else None
+        amend = Amend(id=node.item, is_joined=True, at=at, generation=generation, evidence=(stand.evidence,))
         if result is not None:
             amend = msgspec.structs.replace(amend, details=result.details or None, error=result.error)
         self.hand_out(amend)
 
-    def beside(self, node: Node, element: Element, thread: str, source: int, stand: Stand, *, is_late: bool) -> None:
-        """Hands out what stands beside a conversation, once; if others follow the node already, by itself."""
-        key = element.mold.key
-        known = self.asides.get(key)
-        if known is None:
-            self.asides[key] = (stand.id, source)
-            self.say(element, thread, stand, None if is_late else node.tip)
-            if not is_late and node.item is not None:
-                node.tip = stand.id
-        elif is_news(known[1], source):
-            self.asides[key] = (known[0], known[1] | source)
-            self.hand_out(Amend(id=known[0], is_joined=True, evidence=(stand.evidence,)))
+    def beside(self, node: Node, element: Element, thread: str, stand: Stand, *, is_late: bool) -> None:
+        """Hands out what stands beside a conversation; if others follow the node already, by itself."""
+        self.say(element, thread, stand, None if is_late else node.tip)
+        if not is_late and node.item is not None:
+            node.tip = stand.id
+
+    def again(self, aside: Aside, source: int, stand: Stand) -> None:
+        """Notes that what stands beside a conversation was seen in another place."""
+        if is_news(aside.sources, source):
+            at = stand.at if not aside.is_timed else None
+            aside.is_timed = aside.is_timed or at is not None
+            self.hand_out(Amend(id=aside.item, is_joined=True, at=at, evidence=(stand.evidence,)))
+        aside.sources |= source
 
     def mark_compaction(self, strand: Strand, source: int, mark: Mark) -> None:
         """Hands out the mark of a compaction."""
@@ -238,10 +244,3 @@ class Loom:
         self.generations[response.generation] = response
         if response_id is not None:
             self.responses[response_id] = response
-
-
-def is_news(before: int, source: int) -> bool:
-    """Whether the wire says what only a log had said, or the other way round."""
-    if source & WIRE:
-        return not before & WIRE and bool(before & LOG)
-    return not before & LOG and bool(before & WIRE)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from blackbird.canon.model import Origin
 from blackbird.canon.seen import Exchanged
 from blackbird.timeline.weaving import match
+from blackbird.timeline.weaving.asides import place_of
 from blackbird.timeline.weaving.elements import Kind
 from blackbird.timeline.weaving.loom import Loom
 from blackbird.timeline.weaving.passages import Passage, Step
@@ -160,7 +161,8 @@ class Start:
             strand.fork_from(entry.thread)
             strand.leaf = self._loom.threads.strands[entry.thread].leaf
         walk = self._walk(strand, entry)
-        self._aside(walk, self._places[0])
+        front = entry if entry.is_summary or entry.parent is None else entry.parent
+        self._aside(walk, self._places[0], at=front)
         walk.pass_by(entry, self._steps[0])
         if entry.is_summary:
             self._after_summary(walk, entry, self._places[0])
@@ -177,12 +179,12 @@ class Start:
         strand = self._own or (self._loom.threads.strands[own[-1].thread] if own else self._unnamed_strand())
         if own:
             walk = self._walk(strand, own[-1])
-            self._aside(walk, place)
+            self._aside(walk, place, at=own[-1])
             walk.pass_by(own[-1], step)
             self._after_summary(walk, own[-1], place)
             return walk
         walk = self._walk(strand, strand.leaf)
-        self._aside(walk, place)
+        self._aside(walk, place, at=strand.leaf)
         self._collect(None)
         self._grow_unknown(walk, place)
         self._grow_summary(walk, step)
@@ -205,7 +207,9 @@ class Start:
         if walk.node.kind is not Kind.START:
             walk.events.append(Compacted(walk.node, step))
         node = walk.grow(step, below=walk.node)
-        node.is_summary = True
+        node.summarise()
+        # What the client puts before a summary stands there from now on.
+        walk.events = [event._replace(place=node) if isinstance(event, Beside) else event for event in walk.events]
         node.run = self._seen.run
         self._loom.enter(node)
 
@@ -219,7 +223,7 @@ class Start:
         first = bisect.bisect_right(self._places, place)
         kept = _kept(summary, self._steps[first:])
         end = self._places[first + kept - 1] if kept else place
-        self._aside(walk, end, place)
+        self._aside(walk, end, place, at=summary)
         walk.node = summary
         self._rest(walk, end)
 
@@ -261,12 +265,12 @@ class Start:
         is_cut = at > 0 and node.depth > at + _SLACK and first.mold.kind is Kind.WORDS
         if is_cut and first.mold.origin is Origin.USER and strand.leaf.kind is not Kind.START:
             walk = self._walk(strand, strand.leaf)
-            self._aside(walk, self._places[0])
+            self._aside(walk, self._places[0], at=strand.leaf)
             self._grow_summary(walk, first)
             self._after_summary(walk, walk.node, self._places[0])
             return walk
         walk = self._walk(strand, node)
-        self._aside(walk, self._places[at])
+        self._aside(walk, self._places[at], at=node)
         walk.pass_by(node, self._steps[at])
         self._rest(walk, self._places[at])
         return walk
@@ -283,7 +287,7 @@ class Start:
         if squeezed:
             self._loom.threads.place(strand, squeezed)
         walk = self._walk(strand, strand.start)
-        self._aside(walk, self._places[0])
+        self._aside(walk, self._places[0], at=strand.start)
         node = walk.grow(first)
         node.run = self._seen.run
         self._loom.enter(node)
@@ -292,13 +296,14 @@ class Start:
 
     # Both ends of a place.
 
-    def _aside(self, walk: Walk, until: _Place, behind: _Place = _FRONT) -> None:
-        """What stands beside the conversation between two places."""
-        for at in range(behind.passage, until.passage + 1):
-            shape = self._passages[at].shape
-            for index, mold in enumerate(shape.molds):
-                if behind < (at, index) < until and not mold.is_path:
-                    walk.events.append(Beside(walk.node, Step(self._passages[at], index)))
+    def _aside(self, walk: Walk, until: _Place, behind: _Place = _FRONT, *, at: Node) -> None:
+        """What stands beside the conversation between two places, of which the tree knows no more than a node."""
+        is_loose = at.kind is not Kind.START
+        for number in range(behind.passage, until.passage + 1):
+            passage = self._passages[number]
+            for index, mold in enumerate(passage.shape.molds):
+                if behind < (number, index) < until and not mold.is_path:
+                    walk.events.append(Beside(walk.node, Step(passage, index), place_of(at), is_loose))
 
     def _rest(self, walk: Walk, place: _Place) -> None:
         """Walks all that is behind a place."""

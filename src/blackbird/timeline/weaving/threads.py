@@ -13,6 +13,7 @@ from blackbird.timeline.weaving import keys
 from blackbird.timeline.weaving.tree import Node
 
 MAIN = "main"
+_FORK = "fork"
 #: Shorter arguments are no prompts.
 _SHORTEST = 12
 _OFFERS = 2048
@@ -37,10 +38,15 @@ class Strand:
         """The thread's id."""
         return self.thread.id
 
+    @property
+    def is_subagents(self) -> bool:
+        """Whether an agent started it for another one; a fork is its own conversation, which goes another way."""
+        return self.thread.parent is not None and self.thread.kind != _FORK
+
     def fork_from(self, thread: str) -> None:
         """Notes that it goes on from another thread, if nothing else is known of where it comes from."""
         if self.leaf is self.start and self.thread.parent is None:
-            self.learn(parent=thread, kind="fork")
+            self.learn(parent=thread, kind=_FORK)
 
     def learn(self, **facts: Any) -> None:
         """Notes what turned out."""

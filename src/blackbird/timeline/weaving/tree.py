@@ -33,6 +33,7 @@ class Node:
     """One step of a conversation."""
 
     __slots__ = (
+        "anchor",
         "attempts",
         "call_id",
         "children",
@@ -62,6 +63,8 @@ class Node:
         self.thread = thread
         self.parent = parent
         self.depth: int = parent.depth + 1 if parent is not None else 0
+        #: The summary that it comes after, or where the conversation starts.
+        self.anchor: Node = parent.anchor if parent is not None else self
         self.kind = Kind.START
         self.key = b""
         self.use = b""
@@ -96,9 +99,15 @@ class Node:
         node = Node(thread, self)
         node.kind, node.key, node.use, node.name = mold.kind, mold.key, mold.use, mold.name
         node.role, node.length, node.call_id = mold.role, mold.length, mold.call_id
-        node.is_summary = mold.is_summary
+        if mold.is_summary:
+            node.summarise()
         self.children[mold.key] = node
         return node
+
+    def summarise(self) -> None:
+        """It stands for all that led to it."""
+        self.is_summary = True
+        self.anchor = self
 
     def rename(self, key: bytes) -> None:
         """Gives it another key: its id became known."""

@@ -1,9 +1,10 @@
 """Walks a history down the tree: what is known is passed, what is new is grown."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from blackbird.timeline.weaving import match
+from blackbird.timeline.weaving.asides import Spot, Tally, place_of
 from blackbird.timeline.weaving.elements import Kind, Mold
 from blackbird.timeline.weaving.loom import Loom
 from blackbird.timeline.weaving.passages import Passage, Step
@@ -33,10 +34,27 @@ class Compacted(NamedTuple):
 
 
 class Beside(NamedTuple):
-    """An element that is no step of the conversation, and the node it stands behind."""
+    """An element that is no step of the conversation, the node it stands behind, and the place it is known by.
+
+    `is_loose`: it stands in what a compaction, or a client that leaves things out, kept of the history.
+    `is_prompt`: it stands outside of the history.
+    """
 
     node: Node
     step: Step
+    place: Node
+    is_loose: bool = False
+    is_prompt: bool = False
+
+    @property
+    def spot(self) -> Spot:
+        """What is said where."""
+        return Spot(self.place, self.step.mold.key)
+
+    @property
+    def is_aside(self) -> bool:
+        """Whether it is said beside the conversation, and is no thought of the agent's."""
+        return self.step.mold.kind is not Kind.THOUGHT
 
 
 Event = Grown | Passed | Beside | Compacted
@@ -51,11 +69,21 @@ class Walk:
         self.node = node
         self.thread = strand.id
         self.events: list[Event] = []
+        #: What is said beside the conversation in messages that were walked from here before.
+        self.passed: list[Spot] = []
 
     @property
     def has_grown(self) -> bool:
         """Whether anything was new."""
         return any(isinstance(event, Grown) for event in self.events)
+
+    def besides(self, since: int = 0) -> Iterator[Beside]:
+        """What is new, or may be, of what is said beside the conversation."""
+        return (event for event in self.events[since:] if isinstance(event, Beside) and event.is_aside)
+
+    def tally(self, more: Iterable[Beside]) -> Tally:
+        """How often the request says each thing beside the conversation, with what it says outside of the history."""
+        return Tally(self.passed, (event.spot for event in (*more, *self.besides())))
 
     def all(self, passages: Sequence[Passage], first: int = 0) -> None:
         """Walks the passages, from element `first` of the first of them."""
@@ -64,14 +92,15 @@ class Walk:
             if first == 0:
                 known = self._loom.memo.get((self.node, passages[at].shape.raw))
                 if known is not None:
-                    self.node = known
+                    self.node = known[0]
+                    self.passed += known[1]
                     at += 1
                     continue
             at, first = self._passage(passages, at, first)
 
     def _passage(self, passages: Sequence[Passage], at: int, first: int) -> tuple[int, int]:
         """Walks one passage, or more if an element reaches into the next; returns where to go on."""
-        start, is_whole = self.node, first == 0
+        start, is_whole, met = self.node, first == 0, len(self.events)
         shape = passages[at].shape
         steps = [Step(passages[at], index) for index in range(first, len(shape.molds))]
         own = len(steps)
@@ -83,13 +112,13 @@ class Walk:
         if index > own:
             return _behind(passages, at, index - own)
         if is_whole:
-            self._loom.memo[start, shape.raw] = self.node
+            self._loom.memo[start, shape.raw] = self.node, tuple(event.spot for event in self.besides(met))
         return at + 1, 0
 
     def _step(self, steps: list[Step], index: int, ahead: Sequence[Step]) -> int:
         step = steps[index]
         if not step.mold.is_path:
-            self.events.append(Beside(self.node, step))
+            self.events.append(Beside(self.node, step, place_of(self.node)))
             return 1
         path = [other for other in steps[index:] if other.mold.is_path]
         path += ahead
@@ -101,7 +130,7 @@ class Walk:
         if inserted is None:
             self.grow(step)
         elif inserted:
-            self.events.append(Beside(self.node, step))
+            self.events.append(Beside(self.node, step, place_of(self.node)))
         return 1
 
     def _far(self, mold: Mold) -> match.Found | None:

@@ -46,5 +46,5 @@ def bare(part: Part) -> Part:
     if isinstance(part, ToolCall):
         return ToolCall(part.name, part.call_id, part.arguments, part.raw, part.is_hosted)
     if isinstance(part, ToolResult):
-        return ToolResult(part.call_id, part.text, part.error, part.name, part.media)
+        return ToolResult(part.call_id, part.text, part.error, part.name, part.media, part.details)
     return part

@@ -347,6 +347,7 @@ def test_a_history(spell: bodies.Spell) -> None:
             {"role": "tool", "tool_call_id": "c1", "content": "done"},
             {"role": "tool", "tool_call_id": "c2", "content": [{"type": "text", "text": each} for each in "xy"]},
             {"role": "function", "name": "old", "content": "z"},
+            {"role": "tool", "tool_call_id": "c3", "content": "no\n\nCommand exited with code 1"},
             {"role": "assistant", "content": [{"type": "text", "text": "ok"}, {"type": "refusal", "refusal": "no"}]},
         ]
     }  # fmt: skip
@@ -355,7 +356,7 @@ def test_a_history(spell: bodies.Spell) -> None:
         Role.SYSTEM,
         Role.USER,
         Role.ASSISTANT,
-        *[Role.USER] * 3,
+        *[Role.USER] * 4,
         Role.ASSISTANT,
     ]
     digest = hashlib.sha256(b"la").hexdigest()
@@ -375,5 +376,7 @@ def test_a_history(spell: bodies.Spell) -> None:
         ("c1", None, "done", None),
         ("c2", None, "x\ny", None),
         (None, "old", "z", None),
+        ("c3", None, "no\n\nCommand exited with code 1", True),
     ]
+    assert [part.details for part in found] == [{}, {}, {}, {"exit_code": 1}]
     assert [(type(part), bodies.words(part)) for part in last.parts] == [(Text, "ok"), (Refusal, "no")]

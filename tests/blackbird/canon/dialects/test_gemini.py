@@ -184,6 +184,19 @@ def test_results(response: object, text: str, error: bool | None) -> None:
     assert read(value)[1] == [ToolResult("read_0", text, error, "read")]
 
 
+@pytest.mark.parametrize("key", ["output", "result"])
+def test_a_command_that_failed_is_given_back_like_any_output(key: str) -> None:
+    def result(output: str) -> object:
+        return {"functionResponse": {"id": "r", "name": "run_shell_command", "response": {key: output}}}
+
+    text = "<untrusted_context>\nOutput: no\nExit Code: 1\nProcess Group PGID: 7\n</untrusted_context>"
+    named = ToolResult("r", text, True, "run_shell_command", details={"exit_code": 1})
+    assert read(result(text))[1] == [named]
+    assert read(result("Exit Code: 1"))[1][0] == ToolResult(
+        "r", "Exit Code: 1", False if key == "output" else None, "run_shell_command"
+    )
+
+
 def test_media() -> None:
     digest = hashlib.sha256(b"\xfb\xff").hexdigest()
     shown = {"inlineData": {"mimeType": "image/png", "data": "-_8="}}

@@ -167,7 +167,36 @@ RESULTS: list[tuple[dict[str, Any], ToolResult]] = [
             "call_id": "c",
             "output": [{"stdout": "out\n", "stderr": "err\n", "outcome": {"type": "exit", "exit_code": 2}}],
         },
-        ToolResult("c", "out\nerr\n", error=True),
+        ToolResult("c", "out\nerr\n", error=True, details={"exit_code": 2}),
+    ),
+    (
+        {
+            "type": "shell_call_output",
+            "call_id": "c",
+            "output": [{"stdout": "out\n", "outcome": {"type": "timeout"}}],
+        },
+        ToolResult("c", "out\n", error=True),
+    ),
+    (
+        {
+            "type": "function_call_output",
+            "call_id": "c",
+            "output": "Chunk ID: 1\nWall time: 0 seconds\nProcess exited with code 1\nOutput:\nno",
+        },
+        ToolResult(
+            "c",
+            "Chunk ID: 1\nWall time: 0 seconds\nProcess exited with code 1\nOutput:\nno",
+            error=True,
+            details={"exit_code": 1},
+        ),
+    ),
+    (
+        {
+            "type": "custom_tool_call_output",
+            "call_id": "c",
+            "output": [{"type": "input_text", "text": "Exit code: 0\nWall time: 1 seconds"}],
+        },
+        ToolResult("c", "Exit code: 0\nWall time: 1 seconds", error=False, details={"exit_code": 0}),
     ),
     (
         {

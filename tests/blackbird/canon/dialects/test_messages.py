@@ -28,6 +28,7 @@ from blackbird.canon.model import (
 from blackbird.canon.seen import Slice
 from tests.blackbird.canon import bodies
 from tests.blackbird.canon.bodies import compact, events, indented, is_beginning, spaced
+from tests.blackbird.canon.dialects.placed import bare
 
 PIXEL = b"\x89PNG not really"
 HEAD: dict[str, Any] = {"id": "msg_1", "type": "message", "role": "assistant", "model": "m-1", "content": []}
@@ -338,6 +339,9 @@ def test_a_history(spell: bodies.Spell) -> None:
                         "content": [{"type": "text", "text": "one"}, image, {"type": "text", "text": "two"}],
                     },
                     {"type": "tool_result", "tool_use_id": "t3"},
+                    {"type": "tool_result", "tool_use_id": "t4", "is_error": True, "content": "Exit code 2\nno"},
+                    {"type": "tool_result", "tool_use_id": "t5", "content": "<returncode>3</returncode>"},
+                    {"type": "tool_result", "tool_use_id": "t6", "is_error": False, "content": "Exit code 2"},
                     {"type": "hologram", "x": 1},
                 ],
             },
@@ -353,13 +357,18 @@ def test_a_history(spell: bodies.Spell) -> None:
     assert (thought.text, thought.signature, bodies.words(text)) == ("Hm", "s", "text")
     assert isinstance(call, ToolCall)
     assert (call.call_id, call.arguments) == ("t1", {"path": "ä", "all": False})
-    plain, failed, empty, odd = answered.parts
+    plain, failed, empty, *commands, odd = answered.parts
     assert isinstance(plain, ToolResult)
     assert (plain.call_id, plain.text, plain.error) == ("t1", "plain", False)
     assert isinstance(failed, ToolResult)
     assert (failed.call_id, failed.text, failed.error) == ("t2", "one\ntwo", True)
     assert failed.media == (_picture(),)
     assert empty == ToolResult("t3", "", error=False)
+    assert [bare(part) for part in commands] == [
+        ToolResult("t4", "Exit code 2\nno", True, details={"exit_code": 2}),
+        ToolResult("t5", "<returncode>3</returncode>", True, details={"exit_code": 3}),
+        ToolResult("t6", "Exit code 2", False),
+    ]
     assert isinstance(odd, Unknown)
     assert (odd.kind, spell(value)[odd.start : odd.end].split()[0][:1]) == ("hologram", b"{")
 

@@ -180,9 +180,10 @@ def test_a_history(spell: bodies.Spell) -> None:
             {"role": "user", "content": "Look", "images": [ENCODED]},
             {"role": "assistant", "content": "", "thinking": "Hm", "tool_calls": [call("read", {"path": "a"})]},
             {"role": "tool", "content": "text", "tool_name": "read"},
+            {"role": "tool", "content": "<returncode>1</returncode>", "tool_name": "bash"},
         ]
     }
-    user, assistant, result = bodies.turns(ollama, value, spell)
+    user, assistant, result, failed = bodies.turns(ollama, value, spell)
     assert [user.role, assistant.role, result.role] == [Role.USER, Role.ASSISTANT, Role.USER]
     assert (bodies.words(user.parts[0]), user.parts[1:]) == ("Look", (PICTURE,))
     thought, made = assistant.parts
@@ -192,3 +193,6 @@ def test_a_history(spell: bodies.Spell) -> None:
     (part,) = result.parts
     assert isinstance(part, ToolResult)
     assert (part.call_id, part.name, part.text, part.error) == (None, "read", "text", None)
+    (part,) = failed.parts
+    assert isinstance(part, ToolResult)
+    assert (part.error, part.details) == (True, {"exit_code": 1})

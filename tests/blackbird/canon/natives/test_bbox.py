@@ -139,6 +139,7 @@ def test_lines_of_their_own_kind_are_tools() -> None:
         "c:github.issues state=open id=c1 → [8 issues]\n"
         "s:deploy activate id=c2 → [ok]\n"
         'r: "auth bug" id=c3 → [2 matches]\n'
+        'r: "auth bug" id=c9 extra.mcp=blackbird.memory_get → [2 matches]\n'
         'x:explore "find it" id=c4 → session_id=sub_1 path=sub.bbox summary="done"\n'
         'q: "Which?" options=[A,B] id=c5 → [selected: A]\n'
         "td: [completed] one [pending] two\n"
@@ -155,6 +156,7 @@ def test_lines_of_their_own_kind_are_tools() -> None:
         ("mcp__github__issues", {"state": "open"}),
         ("Skill", {"skill": "deploy", "_": ["activate"]}),
         ("memory_search", {"query": "auth bug"}),
+        ("mcp__blackbird__memory_get", {"query": "auth bug"}),
         ("Task", {"subagent_type": "explore", "prompt": "find it"}),
         (
             "AskUserQuestion",
@@ -206,6 +208,15 @@ def test_all_else_is_marks() -> None:
     assert entries[7].data == {"type": "x"}
     assert entries[-1].at == 1766484000000000000 + 930 * 10**9
     assert entries[-1].settings == Settings(model="haiku")
+
+
+def test_metrics_may_name_a_model_of_their_own() -> None:
+    entries = bbox(
+        "# model: tern\na: Hi step=1\n# metrics step=1 prompt=5 completion=1\n"
+        "# metrics prompt=5 extra.model=tern-mini\n"
+    )
+    assert [entry.reply.model for entry in entries if entry.reply is not None] == ["tern", "tern-mini"]
+    assert entries[-1].settings == Settings(model="tern-mini")
 
 
 def test_usage_that_a_message_repeats_counts_once() -> None:

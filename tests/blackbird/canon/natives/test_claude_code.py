@@ -10,6 +10,7 @@ from blackbird.canon.model import Origin, Reply, Role, Settings, Text, Thinking,
 from tests.blackbird.canon.natives.reading import JSON, Line, marks, parts, read
 
 FILE = "/home/dev/.claude/projects/-code/0b0e0000-0000-4000-8000-000000000001.jsonl"
+PACK = "<blackbird-context>\nlearned\n</blackbird-context>"
 SESSION = "0b0e0000-0000-4000-8000-000000000001"
 BASE: dict[str, Any] = {
     "isSidechain": False,
@@ -50,6 +51,12 @@ def assistant(uuid: str, block: object, follows: str | None = None, **more: obje
 
 def claude(*lines: Line) -> list[Any]:
     return read("claude-code", FILE, lines)
+
+
+def test_a_line_that_was_copied_says_from_where() -> None:
+    told = {"sessionId": "s0", "messageUuid": "u0"}
+    lines = [user("u1", "Hi"), user("u2", "Hi", forkedFrom=told), user("u3", "Hi", forkedFrom="s0")]
+    assert [entry.copied_from for entry in claude(*lines)] == [None, "s0", None]
 
 
 def test_a_user_line_has_words_ids_time_and_facts() -> None:
@@ -221,14 +228,14 @@ def test_hooks_and_queued_words() -> None:
 
     hook, pack, queued, told, other = claude(
         attached(type="hook_additional_context", content=["one", "two"], hookEvent="SessionStart"),
-        attached(type="hook_additional_context", content=["<blackbird-context>\nlearned\n</blackbird-context>"]),
+        attached(type="hook_additional_context", content=[PACK, "two"]),
         attached(type="queued_command", prompt="also the docs", commandMode="prompt"),
         attached(type="queued_command", prompt="task done", commandMode="task-notification"),
         attached(type="task_reminder", content=[], itemCount=0),
     )
 
-    assert (hook.turn.role, hook.origin, parts(hook)) == (Role.SYSTEM, Origin.CLIENT, [Text("one"), Text("two")])
-    assert pack.origin is Origin.PACK
+    assert (hook.turn.role, hook.origin, parts(hook)) == (Role.SYSTEM, Origin.CLIENT, [Text("one\ntwo")])
+    assert (pack.origin, parts(pack)) == (Origin.PACK, [Text(PACK), Text("two")])
     assert (queued.turn.role, queued.origin, parts(queued)) == (Role.USER, Origin.USER, [Text("also the docs")])
     assert told.origin is Origin.CLIENT
     assert (other.mark, other.text, other.key) == ("note", "task_reminder", "t1")
@@ -269,6 +276,18 @@ def test_lines_beside_the_conversation_are_marks() -> None:
     assert (entries[3].mark, entries[3].turn, entries[3].about) == (None, None, {})
     assert [entry.about.get("title") for entry in entries if entry.mark == "title"] == ["Fix the test", None]
     assert entries[8].data == {"type": "pr-link", "prNumber": 7}
+
+
+def test_a_mode_that_is_first_told_later_was_no_change() -> None:
+    said = {"type": "user", "uuid": "u1", "sessionId": SESSION, "message": {"role": "user", "content": "Hi"}}
+    entries = claude(
+        said,
+        {"type": "mode", "mode": "normal", "sessionId": SESSION},
+        {"type": "mode", "mode": "normal", "sessionId": SESSION},
+        {"type": "mode", "mode": "plan", "sessionId": SESSION},
+    )
+    assert marks(entries) == [("note", "mode"), ("mode", "plan")]
+    assert entries[1].data == {"type": "mode", "mode": "normal", "sessionId": SESSION}
 
 
 def test_progress_of_a_sub_agent_names_its_call() -> None:

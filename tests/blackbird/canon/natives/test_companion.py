@@ -70,7 +70,7 @@ def test_the_nested_form() -> None:
     assert (called.reply, called.settings) == (words.reply, Settings(model="sonnet"))
     assert parts(words) == [Text("Looking.")]
     assert parts(called) == [ToolCall("Bash", "toolu_1", {"command": "ls"}, '{"command":"ls"}')]
-    assert parts(result) == [ToolResult("toolu_1", "Exit code 2", True)]
+    assert parts(result) == [ToolResult("toolu_1", "Exit code 2", True, details={"exit_code": 2})]
     assert [entry.session for entry in (words, called, result)] == ["s1"] * 3
 
 

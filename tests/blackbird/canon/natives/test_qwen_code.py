@@ -14,7 +14,9 @@ from tests.blackbird.canon.natives.fed import ODD, feed, line, texts
 FILE = "/home/dev/.qwen/projects/-home-dev-job/chats/ses-1.jsonl"
 TOKENS = {"promptTokenCount": 100, "candidatesTokenCount": 20, "totalTokenCount": 120, "cachedContentTokenCount": 60}
 CALLED = {"functionCall": {"id": "call_1", "name": "read_file", "args": {"file_path": "a"}}}
-ANSWERED = {"functionResponse": {"id": "call_1", "name": "read_file", "response": {"output": "x\nExit Code: 0"}}}
+ANSWERED = {
+    "functionResponse": {"id": "call_1", "name": "read_file", "response": {"output": "Output: x\nExit Code: 0"}}
+}
 EVENT = {"uiEvent": {"event.name": "qwen-code.api_response", "response_id": "chatcmpl_1"}}
 
 
@@ -56,7 +58,7 @@ def test_a_chat_is_told_in_order() -> None:
         ("assistant", "(Hm.)"),
         ("assistant", "Reading."),
         ("assistant", 'read_file({"file_path":"a"}) call_1'),
-        ("user", "= x\nExit Code: 0 call_1"),
+        ("user", "= Output: x\nExit Code: 0 call_1"),
     ]
     assert [(entry.key, entry.follows) for entry in entries] == [
         ("u-1", None),

@@ -6,8 +6,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from blackbird.canon.model import Call, Generation, Message, Outcome, Result, Text
-from tests.blackbird.timeline.weaving.talk import NO_IDS, OWN, Talk, agent, call, failing, result, saying, think, user
+from blackbird.canon.model import Call, Generation, Message, Origin, Outcome, Result, Text
+from tests.blackbird.timeline.weaving.talk import (
+    NO_IDS,
+    OWN,
+    Talk,
+    agent,
+    call,
+    failing,
+    result,
+    saying,
+    system,
+    think,
+    user,
+)
 
 #: Few words, so that many things are said twice.
 _WORDS = st.sampled_from(["continue", "go on", "yes", "a b", "ab", "Done."])
@@ -30,12 +42,34 @@ class Speaker:
         self.history: list[dict[str, Any]] = []
         self.expected: list[tuple[str, str]] = []
         self.calls = 0
+        self.beside = 0
 
     def coin(self) -> bool:
         return self.data.draw(st.booleans())
 
     def ask(self, reply: Any) -> None:
-        self.talk.ask([self.noisy(message) for message in self.history], reply, links=self.links)
+        self.talk.ask(self.sent(self.history), reply, links=self.links)
+
+    def sent(self, history: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """A history as a client may spell it; what it adds itself stands in a turn, or behind it in another name."""
+        messages: list[dict[str, Any]] = []
+        for message in history:
+            spelled, beside = self.noisy(message), message.get("beside")
+            if beside is None:
+                messages.append(spelled)
+            elif self.coin():
+                messages += [spelled, system(f"PostToolUse hook additional context: {beside}")]
+            else:
+                content = spelled["content"] if isinstance(spelled["content"], list) else [spelled["content"]]
+                reminder = f"<system-reminder>\n{beside}\n</system-reminder>"
+                messages.append({**spelled, "content": [*content, reminder] if self.coin() else [reminder, *content]})
+        return messages
+
+    def add(self, message: dict[str, Any]) -> None:
+        """Something that the client sends, sometimes with words of its own."""
+        has_more = self.coin()
+        self.history.append({**message, "beside": "Use tabs."} if has_more else message)
+        self.beside += has_more
 
     def noisy(self, message: dict[str, Any]) -> dict[str, Any]:
         content = [self.respelled(part) for part in message["content"]]
@@ -44,7 +78,7 @@ class Speaker:
         if content and all(isinstance(part, dict) and "result" in part for part in content):
             content = self.data.draw(st.permutations(content))
         spelled: Any = content[0] if len(content) == 1 and isinstance(content[0], str) and self.coin() else content
-        return {**message, "content": spelled, "cache": self.data.draw(st.integers(0, 2))}
+        return {"role": message["role"], "content": spelled, "cache": self.data.draw(st.integers(0, 2))}
 
     def respelled(self, part: Any) -> Any:
         if isinstance(part, str):
@@ -56,7 +90,7 @@ class Speaker:
     def round(
         self, words: str, answers: list[tuple[tuple[bool, list[str], list[tuple[str, str]]], list[str] | None]]
     ) -> None:
-        self.history.append(user(words))
+        self.add(user(words))
         self.expected.append(("user", words))
         for (has_thought, texts, tools), failed in answers:
             if failed is not None:
@@ -71,7 +105,7 @@ class Speaker:
             self.expected += [("call", one["id"]) for one in calls]
             if not calls:
                 return
-            self.history.append(user(*(result(one["id"], f"of {one['id']}") for one in calls)))
+            self.add(user(*(result(one["id"], f"of {one['id']}") for one in calls)))
             self.expected += [("result", one["id"]) for one in calls]
         self.ask(saying("The end."))
         self.history.append(agent("The end."))
@@ -82,9 +116,15 @@ class Speaker:
         return call(name, f"id{self.calls}", path=path)
 
     def woven(self) -> list[tuple[str, str]]:
-        return [
-            _told(item) for item in self.talk.items if not isinstance(item, Generation) and not item.is_superseded
-        ]
+        items = [item for item in self.talk.items if not isinstance(item, Generation) and not item.is_superseded]
+        return [_told(item) for item in items if not _is_beside(item)]
+
+    def woven_beside(self) -> int:
+        return sum(_is_beside(item) for item in self.talk.items)
+
+
+def _is_beside(item: Any) -> bool:
+    return isinstance(item, Message) and item.origin is Origin.CLIENT
 
 
 def _told(item: Any) -> tuple[str, str]:
@@ -118,11 +158,13 @@ def test_any_conversation(data: st.DataObject, has_ids: bool, rounds: list[Any])
     for words, answers in rounds:
         speaker.round(words, answers)
     assert _unordered(speaker.woven()) == _unordered(speaker.expected)
+    assert speaker.woven_beside() == speaker.beside
     for seen in list(speaker.talk.seen):
         assert speaker.talk.feed(seen) == []
     for end in range(1, len(speaker.history) + 1):
-        speaker.talk.ask([speaker.noisy(message) for message in speaker.history[:end]], None, links=speaker.links)
+        speaker.talk.ask(speaker.sent(speaker.history[:end]), None, links=speaker.links)
     assert _unordered(speaker.woven()) == _unordered(speaker.expected)
+    assert speaker.woven_beside() == speaker.beside
 
 
 @pytest.mark.requirement("CANON-10")

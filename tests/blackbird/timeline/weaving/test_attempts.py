@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from blackbird.canon.model import Failure, Generation, Mark, Outcome, Purpose, Reply, Usage
-from tests.blackbird.timeline.weaving.talk import Talk, agent, call, failing, result, saying, think, user
+from tests.blackbird.timeline.weaving.talk import Talk, agent, call, failing, result, saying, system, think, user
 
 ASKED = user("Fix it")
 
@@ -146,7 +146,8 @@ def test_a_request_that_no_dialect_knows_is_a_mark() -> None:
 
 def test_a_chain_of_responses_with_a_warm_up() -> None:
     talk = Talk()
-    talk.ask([{"role": "system", "content": "Be good."}], Reply(response_id="r0"), is_idle=True)
+    warm_up = Reply(response_id="r0", usage=Usage(input=9))
+    talk.ask([system("Be good.")], warm_up, purpose=Purpose.WARMUP, is_idle=True)
     talk.ask([ASKED], saying(call("read", "c1"), response_id="r1"), previous="r0")
     talk.ask([user(result("c1"))], failing(Outcome.CUT), previous="r1")
     talk.ask([user(result("c1"))], saying("Done.", response_id="r2"), previous="r1")
@@ -156,7 +157,7 @@ def test_a_chain_of_responses_with_a_warm_up() -> None:
     talk.ask([*history, user("Bye")], saying("Bye."))
     assert talk.short(generations=True) == [
         "system: Be good.",
-        "turn complete 1",
+        "warmup complete 1",
         "user: Fix it",
         "turn complete 1",
         "call c1 read",
@@ -171,3 +172,4 @@ def test_a_chain_of_responses_with_a_warm_up() -> None:
         "turn complete 1",
         "agent: Bye.",
     ]
+    assert talk.usage() == Usage(input=9)

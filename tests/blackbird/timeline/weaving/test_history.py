@@ -217,7 +217,7 @@ def test_the_same_words_said_twice_are_both_kept() -> None:
     ]
 
 
-def test_wrappers_stand_once_and_beside_the_words() -> None:
+def test_wrappers_stand_beside_the_words_once_for_each_time() -> None:
     reminder = "<system-reminder>\nUse the tools.\n</system-reminder>"
     talk = Talk()
     talk.ask([user(reminder, "Fix it")], saying("I see.", call("read", "c1", path="a")))
@@ -234,6 +234,7 @@ def test_wrappers_stand_once_and_beside_the_words() -> None:
         "agent: I see.",
         "call c1 read",
         "result c1 done",
+        "client: <system-reminder>",
         "agent: Done.",
         "user: Go",
         "agent: Yes.",
@@ -255,6 +256,19 @@ def test_history_that_was_there_before_is_inherited() -> None:
         "agent: Yes.",
     ]
     assert [item.at is None for item in talk.items if item.is_inherited] == [True] * 4
+
+
+def test_wrappers_in_what_was_there_before_are_inherited_with_it() -> None:
+    talk = Talk()
+    talk.ask([ASKED, system("Use the tools."), agent("One."), user("Go"), system("Be brief.")], saying("Two."))
+    assert talk.short() == [
+        "user: Fix it inherited",
+        "system: Use the tools. inherited",
+        "agent: One. inherited",
+        "user: Go",
+        "system: Be brief.",
+        "agent: Two.",
+    ]
 
 
 def test_an_edit_of_an_earlier_message_is_a_branch() -> None:

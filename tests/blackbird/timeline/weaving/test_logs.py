@@ -219,6 +219,38 @@ def test_a_log_tells_when_inherited_things_happened() -> None:
     assert [item.at for item in talk.items[:2]] == [7, 8]
 
 
+def test_a_log_tells_when_inherited_thoughts_came_and_out_of_what() -> None:
+    talk = Talk()
+    before = [ASKED, agent(think("hm"), "One.", call("read", "c1")), user(result("c1", "A"))]
+    talk.ask([*before, agent(think("so"), "Two."), user("On")], saying("Three."))
+    talk.log(ASKED, at=7)
+    talk.log(agent(think("hm")), at=8, reply=TOLD)
+    talk.log(agent("One."), at=9, reply=TOLD)
+    talk.log(agent(call("read", "c1")), at=9, reply=TOLD)
+    talk.log(user(result("c1", "A")), at=10)
+    talk.log(agent(think("so")), at=11, reply=Reply(response_id="r2"))
+    talk.log(agent("Two."), at=11, reply=Reply(response_id="r2"))
+    assert talk.short(generations=True)[:8] == [
+        "user: Fix it inherited joined",
+        "turn complete 1",
+        "thought: hm inherited joined",
+        "agent: One. inherited joined",
+        "call c1 read inherited joined",
+        "result c1 A inherited joined",
+        "turn complete 1",
+        "thought: so inherited joined",
+    ]
+    first, second = (item.id for item in talk.items if isinstance(item, Generation) and item.response_id)
+    assert [(item.at, item.generation) for item in talk.items[2:8]] == [
+        (8, first),
+        (9, first),
+        (9, first),
+        (10, None),
+        (11, None),
+        (11, second),
+    ]
+
+
 @pytest.mark.parametrize("is_wire_first", [True, False])
 def test_a_log_gives_ids_to_threads_that_were_inferred(*, is_wire_first: bool) -> None:
     """The client's log has another id for the call than the wire has."""

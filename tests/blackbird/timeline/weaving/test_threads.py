@@ -2,7 +2,7 @@
 
 import pytest
 
-from blackbird.canon.model import Outcome, Purpose, Thread
+from blackbird.canon.model import Generation, Outcome, Purpose, Thread
 from blackbird.sessions.links import Links
 from tests.blackbird.timeline.weaving.talk import NO_IDS, SUMMARY, Talk, agent, call, failing, result, saying, user
 
@@ -107,6 +107,44 @@ def test_without_ids_requests_are_chained_by_history_and_marked_inferred() -> No
         "result c2 Two.",
         "agent: Done.",
     ]
+
+
+def _purposes(talk: Talk) -> list[tuple[str, Purpose]]:
+    """Which thread each generation belongs to, and what it was for."""
+    return [(item.thread, item.purpose) for item in talk.items if isinstance(item, Generation)]
+
+
+def test_what_an_inferred_sub_agent_asks_is_no_turn_of_the_agents() -> None:
+    talk = Talk()
+    echo = [user(PROMPT), agent(call("read", "r1")), user(result("r1"))]
+    talk.ask([ASKED], saying(SPAWN), links=NO_IDS)
+    talk.ask([user(PROMPT)], saying(call("read", "r1")), links=NO_IDS)
+    talk.ask(echo, saying("It adds."), links=NO_IDS)
+    talk.ask([user("A title, please")], saying("Adding"), links=NO_IDS, purpose=Purpose.TITLE)
+    talk.ask([ASKED, agent(SPAWN), user(result("c1", "It adds."))], saying("Done."), links=NO_IDS)
+    name = talk.weaver.threads[1].id
+    assert _purposes(talk) == [
+        ("main", Purpose.TURN),
+        (name, Purpose.SUBAGENT),
+        (name, Purpose.SUBAGENT),
+        (name, Purpose.TITLE),
+        ("main", Purpose.TURN),
+    ]
+
+
+@pytest.mark.parametrize("is_logged", [False, True])
+def test_what_a_fork_asks_is_a_turn(*, is_logged: bool) -> None:
+    talk = Talk()
+    if is_logged:
+        talk.log(ASKED, key="u1")
+        talk.log(agent("One."), key="u2", follows="u1", reply=saying(response_id="r1"))
+        talk.log(user("On"), session="s2", key="u3", follows="u2")
+        talk.log(agent("Two."), session="s2", key="u4", follows="u3", reply=saying(response_id="r2"))
+    else:
+        talk.ask([ASKED], saying("One."))
+        talk.ask([ASKED, agent("One."), user("On")], saying("Two."), links=Links(session="s2", thread="s2"))
+    assert talk.weaver.threads[1] == Thread(id="s2", native="s2", parent="main", kind="fork")
+    assert _purposes(talk) == [("main", Purpose.TURN), ("s2", Purpose.TURN)]
 
 
 @pytest.mark.requirement("CANON-13")

@@ -4,17 +4,14 @@ from typing import Any
 
 import msgspec
 
-from blackbird.canon import places
+from blackbird.canon import details
 from blackbird.canon.model import ToolResult
-from blackbird.canon.natives import details
 from blackbird.canon.natives.jsonl import object_of, text_of
 from blackbird.canon.seen import Entry
 
 _ABORTED = "aborted by user"
 #: How far into a result the client's own words may stand.
 _HEAD = 200
-#: A result that wraps its output in JSON is cut by the client long before this.
-_LONGEST_WRAPPED = 1 << 20
 
 
 class Ended(msgspec.Struct, frozen=True):
@@ -27,25 +24,14 @@ class Ended(msgspec.Struct, frozen=True):
 
 
 def with_end(result: ToolResult, ended: Ended) -> ToolResult:
-    """A result with what the events before it say, and what its own first words do."""
+    """A result with what the events before it say."""
     found = dict(ended.told)
-    code = _code(result.text) if "exit_code" not in found else None
-    if code is not None:
-        found["exit_code"] = code
     if _ABORTED in result.text[:_HEAD]:
         found["is_interrupted"] = True
     result = details.add(result, found)
     if ended.has_failed is None or result.error:
         return result
     return msgspec.structs.replace(result, error=ended.has_failed)
-
-
-def _code(text: str) -> int | None:
-    code = details.exit_code(text)
-    if code is not None or not text.startswith("{") or len(text) > _LONGEST_WRAPPED:
-        return code
-    wrapped = object_of(places.read_object(text.encode(errors="replace")), "metadata").get("exit_code")
-    return wrapped if isinstance(wrapped, int) else None
 
 
 def read_end(raw: dict[str, Any]) -> Ended:

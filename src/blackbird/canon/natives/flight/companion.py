@@ -11,10 +11,9 @@ from typing import Any
 
 import msgspec
 
-from blackbird.canon import places
+from blackbird.canon import details, places
 from blackbird.canon.dialects import blocks, parts
 from blackbird.canon.model import Evidence, Part, Role, Settings, Span, ToolCall, ToolResult, Turn
-from blackbird.canon.natives import details
 from blackbird.canon.natives.flight.bbox import Owner, facts_of
 from blackbird.canon.natives.flight.telling import Teller, Told
 from blackbird.canon.natives.jsonl import (

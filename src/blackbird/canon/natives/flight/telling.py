@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from blackbird.canon import details
 from blackbird.canon.model import Media, Part, Reply, Role, Settings, Span, Text, Thinking, ToolCall, ToolResult, Turn
-from blackbird.canon.natives import details
 from blackbird.canon.natives.flight.tokens import Tokens, measured
 from blackbird.canon.natives.times import instant
 from blackbird.canon.seen import Entry
@@ -130,7 +130,7 @@ class Teller:
             text = "" if result is None else result.text
             return [msgspec.structs.replace(base, mark="note", text=text, data={"call": call_id})]
         entries: list[Entry] = []
-        named = _named(event)
+        named = _named(event, meta)
         is_answer = isinstance(event, calls.Question) and event.text is None
         if named is not None and call_id not in self._running and not is_answer:
             name, arguments = named
@@ -174,7 +174,7 @@ class Teller:
             case comments.Metrics():
                 self._tokens.forget()
                 reply: Reply = measured(event, self.model)
-                return put(base, reply=reply)
+                return put(base, reply=reply, settings=Settings(model=reply.model))
             case comments.ModelSwitch(model, reason):
                 self.model = model
                 return put(base, mark="model", text=model, data={"reason": reason} if reason else {})
@@ -211,7 +211,7 @@ def _plain(value: Any) -> Any:
     return value if isinstance(value, str) else list(value)
 
 
-def _named(event: Event) -> tuple[str, dict[str, Any]] | None:
+def _named(event: Event, meta: Meta) -> tuple[str, dict[str, Any]] | None:
     """The tool that a line stands for, and what it is given; nothing if the line is only an answer."""
     match event:
         case calls.ToolCall(name, arguments):
@@ -225,7 +225,9 @@ def _named(event: Event) -> tuple[str, dict[str, Any]] | None:
             return "Skill", {"skill": name, **_given(arguments)}
         case calls.Recall(queries, arguments):
             rest = {key: _plain(value) for key, value in arguments.keyword.items()}
-            return "memory_search", {"query": " ".join(queries), **rest}
+            server, method = meta.mcp
+            name = f"mcp__{server}__{method}" if server and method else "memory_search"
+            return name, {"query": " ".join(queries), **rest}
         case calls.Question(text, options, multi):
             asked = {
                 "question": text or "",

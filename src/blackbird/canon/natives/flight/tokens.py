@@ -68,9 +68,9 @@ def _usage_of(entry: Entry | None) -> Usage | None:
 
 
 def measured(metrics: Metrics, model: str | None) -> Reply:
-    """The metrics of a step, whose prompt includes what was read from a cache."""
+    """The metrics of a step, whose prompt includes what was read from a cache; they may name another model."""
     read = metrics.cached_tokens or 0
     usage = Usage(
         input=max((metrics.prompt_tokens or 0) - read, 0), cache_read=read, output=metrics.completion_tokens or 0
     )
-    return Reply(model=model, usage=usage, reported_cost=metrics.cost_usd)
+    return Reply(model=metrics.extra.get("model") or model, usage=usage, reported_cost=metrics.cost_usd)

@@ -1,18 +1,15 @@
 """What Gemini CLI, and Qwen Code after it, keep of a tool's result beside what the model is told."""
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
 import msgspec
 
+from blackbird.canon import details
+from blackbird.canon.details import Details
 from blackbird.canon.model import ToolResult
-from blackbird.canon.natives import details
-from blackbird.canon.natives.details import Details
 from blackbird.exchange import payloads
 
-#: The shell tool says behind a command's output how it ended.
-_EXIT = re.compile(r"^Exit Code: (-?\d{1,10})$", re.MULTILINE)
 _FAILED = {"success": False, "error": True, "cancelled": True}
 
 
@@ -29,8 +26,6 @@ def ended(result: ToolResult, given: Mapping[str, Any]) -> ToolResult:
     status = payloads.text(given, "status")
     if status == "cancelled":
         found["is_interrupted"] = True
-    failed = _FAILED.get(status or "", result.error)
-    if codes := _EXIT.findall(result.text):
-        found["exit_code"] = int(codes[-1])
-        failed = failed or int(codes[-1]) != 0
+    # A command that failed is a success of the tool that ran it.
+    failed = result.error or _FAILED.get(status or "", result.error)
     return details.add(msgspec.structs.replace(result, error=failed), found)

@@ -5,11 +5,10 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from blackbird.canon import places
+from blackbird.canon import details, places
+from blackbird.canon.details import Details
 from blackbird.canon.dialects import parts as shapes
 from blackbird.canon.model import Media, Part, Text, Thinking, ToolCall, ToolResult
-from blackbird.canon.natives import details
-from blackbird.canon.natives.details import Details
 from blackbird.canon.seen import Slice
 from blackbird.exchange import payloads
 
