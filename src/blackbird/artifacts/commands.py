@@ -212,7 +212,7 @@ def _kind(given: str, texts: tuple[str, ...]) -> Kind:
     """What a program is for, with its subcommand or target where that has a meaning."""
     name = texts[0]
     arguments = _arguments(name, texts[1:])
-    for candidate in (" ".join((name, *arguments[:1])), " ".join((name, *texts[1:2])), name):
+    for candidate in (*(f"{name} {word}" for word in (*arguments[:1], *texts[1:2])), name):
         if (candidate in _table().targets["programs"]) and (kind := _by_target(candidate, name, arguments)):
             return kind
         if candidate in _kinds():

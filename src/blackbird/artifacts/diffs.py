@@ -292,6 +292,8 @@ class _Reading:
             file.old_path, file.action = old, "renamed"
         if found["count"]:
             file.count(*_shares(int(found["count"]), found["graph"]), _STATED)
+        elif found[0].endswith(" 0"):
+            file.count(0, 0, _STATED)
 
     def numbers(self, found: re.Match[str]) -> None:
         old, path = git_names.arrow(git_names.unquoted(found["path"]))
@@ -372,7 +374,7 @@ _RULES: tuple[tuple[re.Pattern[str], Callable[[_Reading, re.Match[str]], bool | 
     (
         re.compile(
             r" (?P<path>\S.*?) +\| +"
-            r"(?:(?P<count>\d+)(?: (?P<graph>[+-]+))?|Bin(?: \d+ -> \d+ bytes)?|Unmerged)$"
+            r"(?:0|(?P<count>[1-9]\d*) (?P<graph>[+-]+)|Bin(?: \d+ -> \d+ bytes)?|Unmerged)$"
         ),
         _Reading.stat,
     ),
@@ -399,10 +401,8 @@ def _indentation(line: str) -> int:
     return len(line) - len(line.lstrip())
 
 
-def _shares(count: int, graph: str | None) -> tuple[int | None, int | None]:
+def _shares(count: int, graph: str) -> tuple[int | None, int | None]:
     """Lines that came and went, as far as a graph shows it: one that was shortened does not."""
-    if not count or graph is None:
-        return (0, 0) if not count else (None, None)
     if len(graph) == count or len(set(graph)) == 1:
         added = count if set(graph) == {"+"} else graph.count("+")
         return added, count - added

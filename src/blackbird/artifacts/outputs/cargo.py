@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from blackbird.artifacts.outputs.page import Page
 from blackbird.artifacts.outputs.report import Report
-from blackbird.artifacts.outputs.run import Run, Turn, walk
+from blackbird.artifacts.outputs.run import Run, Turn, runs_of
 
 MARKS = ("error", "Finished ", "Diff in ")
 
@@ -107,4 +107,4 @@ class _Format(Run):
 
 def read(page: Page) -> Iterable[Report]:
     """The builds of cargo."""
-    return (*walk(page, _Run), *walk(page, _Format))
+    return (*runs_of(page, _Run), *runs_of(page, _Format))

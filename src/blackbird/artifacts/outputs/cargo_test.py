@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from blackbird.artifacts.outputs.page import Page
 from blackbird.artifacts.outputs.report import Report
-from blackbird.artifacts.outputs.run import Run, Turn, walk
+from blackbird.artifacts.outputs.run import Run, Turn, runs_of
 
 MARKS = ("test result: ", "running ", " tests run: ", "panicked at")
 
@@ -128,4 +128,4 @@ class _Nextest(Run):
 
 def read(page: Page) -> Iterable[Report]:
     """The test runs of cargo."""
-    return (*walk(page, _Run), *walk(page, _Nextest))
+    return (*runs_of(page, _Run), *runs_of(page, _Nextest))

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from blackbird.artifacts.outputs.page import Page
 from blackbird.artifacts.outputs.report import Report
-from blackbird.artifacts.outputs.run import Run, Turn, walk
+from blackbird.artifacts.outputs.run import Run, Turn, runs_of
 
 MARKS = ("error: ", "undefined reference", "CMake Error", "-- Configuring", "-- Build files", "ninja: ", "FAILED: ")
 
@@ -115,4 +115,4 @@ class _Ninja(Run):
 
 def read(page: Page) -> Iterable[Report]:
     """The runs of compilers and of what drives them."""
-    return (*walk(page, _Compiler), *walk(page, _CMake), *walk(page, _Ninja))
+    return (*runs_of(page, _Compiler), *runs_of(page, _CMake), *runs_of(page, _Ninja))

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from blackbird.artifacts.outputs.page import Page
 from blackbird.artifacts.outputs.report import Report
-from blackbird.artifacts.outputs.run import Run, Turn, walk
+from blackbird.artifacts.outputs.run import Run, Turn, runs_of
 
 MARKS = (
     "Traceback (most recent call last)", "panicked at", "    at ", "goroutine ", "not found", "SyntaxError", 'File "',
@@ -204,4 +204,4 @@ _FAREWELL = re.compile(
 def read(page: Page) -> Iterable[Report]:
     """What programs died of."""
     crashes = (_Python, _Rust, _Node, _Go, _Java, _Shell)
-    return tuple(report for crash in crashes for report in walk(page, crash))
+    return tuple(report for crash in crashes for report in runs_of(page, crash))

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from blackbird.artifacts.outputs.page import Page
 from blackbird.artifacts.outputs.report import Report
-from blackbird.artifacts.outputs.run import Run, Turn, walk
+from blackbird.artifacts.outputs.run import Run, Turn, runs_of
 
 MARKS = (
     "would reformat ",
@@ -93,4 +93,4 @@ class _Prettier(Run):
 
 def read(page: Page) -> Iterable[Report]:
     """The runs of Black and Prettier."""
-    return (*walk(page, _Black), *walk(page, _Prettier))
+    return (*runs_of(page, _Black), *runs_of(page, _Prettier))

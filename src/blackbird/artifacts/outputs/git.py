@@ -5,10 +5,11 @@ from collections.abc import Iterable
 
 from blackbird.artifacts.outputs.page import Page
 from blackbird.artifacts.outputs.report import Report
-from blackbird.artifacts.outputs.run import Run, Turn, walk
+from blackbird.artifacts.outputs.run import Run, Turn, runs_of
 
 MARKS = (
     "fatal: ", "error: ", "CONFLICT (", "[rejected]", "rejected]", " -> ", "nothing to commit", "lready up to date",
+    "Everything up-to-date",
     "Fast-forward", "On branch ", "HEAD detached", "uccessfully rebased", "Merge made by", "Switched to ", "] ",
     "Saved working directory", "HEAD is now at",
 )  # fmt: skip
@@ -106,4 +107,4 @@ class _Git(Run):
 
 def read(page: Page) -> Iterable[Report]:
     """What git says of itself."""
-    return walk(page, _Git)
+    return runs_of(page, _Git)

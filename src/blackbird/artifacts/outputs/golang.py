@@ -5,9 +5,9 @@ from collections.abc import Iterable
 
 import msgspec
 
-from blackbird.artifacts.outputs.page import Page
+from blackbird.artifacts.outputs.page import Page, plain
 from blackbird.artifacts.outputs.report import Kind, Report
-from blackbird.artifacts.outputs.run import Run, Turn, walk
+from blackbird.artifacts.outputs.run import Run, Turn, runs_of
 
 MARKS = (".go:", "ok  \t", "ok  ", "FAIL\t", "--- ", "[no test files]", "go: ", '"Action":', "FAIL")
 
@@ -208,6 +208,7 @@ class _Build(Run):
     )
 
 
+_LONGEST_EVENT = 20_000
 _LOG = re.compile(r"\s+\S+\.go:\d+: ")
 _DIAGNOSTIC = re.compile(r"(?:vet: )?\S+\.go:\d+:\d+: ")
 #: A linter says its own name at the end.
@@ -229,12 +230,13 @@ def _tally(good: int, bad: int, passed: int, failed: int, skipped: int) -> Itera
 
 def _event(page: Page, at: int) -> _Event | None:
     line = page.lines[at]
+    raw = plain(page.source[line.first : min(line.last, line.first + _LONGEST_EVENT)])
     try:
-        return msgspec.json.decode(page.source[line.first : min(line.last, line.first + 20_000)], type=_Event)
+        return msgspec.json.decode(raw[raw.find("{") :], type=_Event)
     except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
         return None
 
 
 def read(page: Page) -> Iterable[Report]:
     """The builds and tests of go."""
-    return (*walk(page, _Build), *walk(page, _Tests))
+    return (*runs_of(page, _Build), *runs_of(page, _Tests))

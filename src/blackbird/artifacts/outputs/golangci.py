@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from blackbird.artifacts.outputs.page import Page
 from blackbird.artifacts.outputs.report import Report
-from blackbird.artifacts.outputs.run import Run, Turn, walk
+from blackbird.artifacts.outputs.run import Run, Turn, runs_of
 
 MARKS = (".go:", " issues", "level=error")
 
@@ -49,4 +49,4 @@ class _Run(Run):
 
 def read(page: Page) -> Iterable[Report]:
     """The runs of golangci-lint."""
-    return walk(page, _Run)
+    return runs_of(page, _Run)

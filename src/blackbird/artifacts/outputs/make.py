@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from blackbird.artifacts.outputs.page import Page
 from blackbird.artifacts.outputs.report import Kind, Report
-from blackbird.artifacts.outputs.run import Run, Turn, walk
+from blackbird.artifacts.outputs.run import Run, Turn, runs_of
 
 MARKS = (" *** ", "make: ", "error: Recipe ", "error: recipe ", "Justfile does not contain")
 
@@ -79,4 +79,4 @@ class _Run(Run):
 
 def read(page: Page) -> Iterable[Report]:
     """What make says of itself; the tools that it ran speak for themselves."""
-    return walk(page, _Run)
+    return runs_of(page, _Run)

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from blackbird.artifacts.outputs.page import Page
 from blackbird.artifacts.outputs.report import Report
-from blackbird.artifacts.outputs.run import Run, Turn, walk
+from blackbird.artifacts.outputs.run import Run, Turn, runs_of
 
 MARKS = ("Success: no issues found", ": error: ", "Found ")
 
@@ -50,4 +50,4 @@ class _Run(Run):
 
 def read(page: Page) -> Iterable[Report]:
     """The runs of mypy."""
-    return walk(page, _Run)
+    return runs_of(page, _Run)

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from blackbird.artifacts.outputs.page import Page
 from blackbird.artifacts.outputs.report import Report
-from blackbird.artifacts.outputs.run import Run, Turn, walk
+from blackbird.artifacts.outputs.run import Run, Turn, runs_of
 
 MARKS = ("TAP version ", "not ok ", "# pass ", "ℹ pass ", "✖ ")
 
@@ -80,4 +80,4 @@ class _Run(Run):
 
 def read(page: Page) -> Iterable[Report]:
     """The runs of node's own tests."""
-    return walk(page, _Run)
+    return runs_of(page, _Run)

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from blackbird.artifacts.outputs.page import Page
 from blackbird.artifacts.outputs.report import Kind, Report
-from blackbird.artifacts.outputs.run import Run, Turn, walk
+from blackbird.artifacts.outputs.run import Run, Turn, runs_of
 
 MARKS = (
     "npm ERR!", "npm error", "ELIFECYCLE", "ERR_PNPM", "error Command failed", "added ", "up to date",
@@ -157,4 +157,4 @@ class _Uv(Run):
 
 def read(page: Page) -> Iterable[Report]:
     """What the managers of packages say."""
-    return (*walk(page, _Npm), *walk(page, _Pip), *walk(page, _Uv))
+    return (*runs_of(page, _Npm), *runs_of(page, _Pip), *runs_of(page, _Uv))

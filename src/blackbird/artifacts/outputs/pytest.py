@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from blackbird.artifacts.outputs.page import Page
 from blackbird.artifacts.outputs.report import Report
-from blackbird.artifacts.outputs.run import Run, Turn, walk
+from blackbird.artifacts.outputs.run import Run, Turn, runs_of
 
 MARKS = (
     "test session starts",
@@ -16,6 +16,8 @@ MARKS = (
     " error",
     " skipped",
     " deselected",
+    " xfailed",
+    " xpassed",
     "no tests ran",
     "loading conftest",
     "[file_or_dir]",
@@ -144,4 +146,4 @@ class _Run(Run):
 
 def read(page: Page) -> Iterable[Report]:
     """The runs of pytest."""
-    return walk(page, _Run)
+    return runs_of(page, _Run)

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from blackbird.artifacts.outputs.page import Page
 from blackbird.artifacts.outputs.report import Report
-from blackbird.artifacts.outputs.run import Run, Turn, walk
+from blackbird.artifacts.outputs.run import Run, Turn, runs_of
 
 MARKS = ("All checks passed!", "Found ", ".py:", ".pyi:", "reformatted", "formatted", "Failed to ", "--> ")
 
@@ -110,4 +110,4 @@ class _Format(Run):
 
 def read(page: Page) -> Iterable[Report]:
     """The runs of ruff."""
-    return (*walk(page, _Check), *walk(page, _Format))
+    return (*runs_of(page, _Check), *runs_of(page, _Format))

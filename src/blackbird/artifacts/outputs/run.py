@@ -115,7 +115,7 @@ class Run:
         raise NotImplementedError
 
 
-def walk(page: Page, tool: type[Run]) -> Iterator[Report]:
+def runs_of(page: Page, tool: type[Run]) -> Iterator[Report]:
     """The runs of a tool in a text, in order."""
     run = tool(page)
     seen = -1

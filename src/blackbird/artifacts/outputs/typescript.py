@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from blackbird.artifacts.outputs.page import Page
 from blackbird.artifacts.outputs.report import Report
-from blackbird.artifacts.outputs.run import Run, Turn, walk
+from blackbird.artifacts.outputs.run import Run, Turn, runs_of
 
 MARKS = ("error TS", "Found 0 errors")
 
@@ -50,4 +50,4 @@ def read(page: Page) -> Iterable[Report]:
     """The runs of tsc. A run without errors prints nothing, and nothing is no proof."""
     if "error TS" not in page.plain and "Watching" not in page.plain:
         return ()
-    return walk(page, _Run)
+    return runs_of(page, _Run)

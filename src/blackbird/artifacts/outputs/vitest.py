@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from blackbird.artifacts.outputs.page import Page
 from blackbird.artifacts.outputs.report import Report
-from blackbird.artifacts.outputs.run import Run, Turn, walk
+from blackbird.artifacts.outputs.run import Run, Turn, runs_of
 
 MARKS = ("Test Files ", " RUN ", "⎯⎯", " FAIL ", "No test files found")
 
@@ -72,4 +72,4 @@ def _counts(words: str) -> dict[str, int]:
 
 def read(page: Page) -> Iterable[Report]:
     """The runs of Vitest."""
-    return walk(page, _Run)
+    return runs_of(page, _Run)
