@@ -1,5 +1,6 @@
 """What tools print, read: outcomes, counts, what failed and the first error, each with its place in the text."""
 
+import bisect
 import re
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
@@ -61,10 +62,15 @@ def read(text: str, command: str | None = None) -> tuple[Report, ...]:
         return ()
     page = Page(text, frozenset(word for one in ran for word in one.words))
     found = [report for reader in _READERS if _may_speak(reader.marks, page) for report in reader.read(page)]
-    found.sort(key=lambda report: (report.span[1], report.span[0]))
+    found.sort(key=_order)
     if _may_speak(crashes.MARKS, page):
         found += [crash for crash in crashes.read(page) if not _is_told(crash, found)]
-    return tuple(sorted(found, key=lambda report: (report.span[1], report.span[0])))
+    return tuple(sorted(found, key=_order))
+
+
+def _order(report: Report) -> tuple[int, int]:
+    first, last = report.span
+    return last, first
 
 
 def _only_shows(ran: Ran) -> bool:
@@ -78,7 +84,8 @@ def _may_speak(marks: Iterable[str], page: Page) -> bool:
     return any(mark in page.plain for mark in marks)
 
 
-def _is_told(crash: Report, reports: Iterable[Report]) -> bool:
-    """Whether a tool that is known told this crash, or ran the test that printed it."""
-    behind = next((report for report in reports if report.span[1] >= crash.span[1]), None)
-    return behind is not None and (behind.kind == "test" or behind.span[0] <= crash.span[0])
+def _is_told(crash: Report, reports: list[Report]) -> bool:
+    """Whether a tool that is known told this crash, or ran the test that printed it. The reports are in order."""
+    first = crash.span[0]
+    at = bisect.bisect_left(reports, (first, 0), key=_order)
+    return at < len(reports) and (reports[at].kind == "test" or reports[at].span[0] <= first)

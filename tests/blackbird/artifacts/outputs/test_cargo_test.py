@@ -49,6 +49,12 @@ def test_a_run_without_its_end_is_unknown() -> None:
     assert (found.ok, found.passed) == (None, None)
 
 
+def test_the_panic_of_a_test_that_was_cut_is_told_by_the_test() -> None:
+    panic = "thread 'two' panicked at src/a.rs:1:1:\nboom\nstack backtrace:\n   0: x\n"
+    text = f"running 1 test\ntest two ... FAILED\n\n{panic}"
+    assert [(one.tool, one.ok) for one in told(text)] == [("cargo-test", False)]
+
+
 def test_what_was_cut_behind_may_have_failed() -> None:
     text = "running 1 test\ntest one ... ok\n\ntest result: ok. 1 passed; 0 failed; 0 ignored; 0 measured\n"
     assert [one.ok for one in told(text)] == [True]
