@@ -132,22 +132,22 @@ def _script(words: Sequence[Word]) -> str | None:
 def _unwrapped(words: Sequence[Word]) -> tuple[list[Word], list[Word]]:
     """The wrappers that a command needs to be run again, and the command without assignments and wrappers."""
     kept: list[Word] = []
-    rest = list(words)
-    while rest:
-        if _ASSIGNMENT.match(rest[0].text):
-            rest.pop(0)
+    at = 0
+    while at < len(words):
+        if _ASSIGNMENT.match(words[at].text):
+            at += 1
             continue
-        found = _wrapper(rest)
+        found = _wrapper(words, at)
         if found is None:
             break
         wrapper, size = found
-        inside = _behind_options(rest, size, wrapper)
-        if inside >= len(rest):
+        inside = _behind_options(words, at + size, wrapper)
+        if inside >= len(words):
             break  # nothing is wrapped: it stands for itself
         if wrapper.keeps:
-            kept += rest[:inside]
-        rest = rest[inside:]
-    return kept, rest
+            kept += words[at:inside]
+        at = inside
+    return kept, list(words[at:])
 
 
 def _name(word: Word) -> str:
@@ -155,11 +155,11 @@ def _name(word: Word) -> str:
     return re.sub(r"^(python3)\.\d+$", r"\1", posixpath.basename(word.text))
 
 
-def _wrapper(words: Sequence[Word]) -> tuple[_Wrapper, int] | None:
-    name = _name(words[0])
+def _wrapper(words: Sequence[Word], at: int) -> tuple[_Wrapper, int] | None:
+    name = _name(words[at])
     for size in (3, 2, 1):
-        key = " ".join((name, *(word.text for word in words[1:size])))
-        if len(words) >= size and key in _table().wrappers:
+        key = " ".join((name, *(word.text for word in words[at + 1 : at + size])))
+        if key in _table().wrappers:
             return _table().wrappers[key], size
     return None
 

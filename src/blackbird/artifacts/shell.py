@@ -19,7 +19,7 @@ _REDIRECT = re.compile(r"(?:\d{0,3}|&)(?:<<<|<<-?|>>|>\||<>|<&|>&|<|>)")
 _OPERATORS = ("&&", "||", "|&", ";;", "|", ";", "&", "\n", "(", ")")
 _BEGINS = frozenset(("if", "while", "until", "for", "case", "select"))
 _ENDS = frozenset(("fi", "done", "esac"))
-_BETWEEN = frozenset(("then", "do", "else", "elif", "{", "}", "time", "!", "fi", "done", "esac", "function"))
+_KEYWORDS = _BEGINS | _ENDS | frozenset(("then", "do", "else", "elif", "{", "}", "time", "!", "function"))
 
 
 _GIVING_UP = frozenset(("exit", "return", "false"))
@@ -299,22 +299,22 @@ class _Walk:
                 yield from self._simple(member, told)
 
     def _simple(self, simple: Simple, seen: Exit) -> Iterator[Simple]:
-        words = list(simple.words)
-        while words and not words[0].is_quoted and words[0].text in _BEGINS | _BETWEEN:
-            keyword = words.pop(0).text
+        at = 0
+        while at < len(simple.words) and not simple.words[at].is_quoted and simple.words[at].text in _KEYWORDS:
+            keyword = simple.words[at].text
             self.depth += (keyword in _BEGINS) - (keyword in _ENDS)
-            if keyword in ("for", "case", "select"):
-                words.clear()
+            at = len(simple.words) if keyword in ("for", "case", "select") else at + 1
             if keyword in ("!", "if", "elif", "while", "until"):
                 seen = Exit.HIDDEN
         self.depth = max(0, self.depth)
+        words = simple.words[at:]
         if not words and not simple.redirects:
             return
         told = Exit.HIDDEN if self.depth else seen
-        yield Simple(tuple(words), simple.redirects, told, self.folder)
+        yield Simple(words, simple.redirects, told, self.folder)
         self._heed(words)
 
-    def _heed(self, words: list[Word]) -> None:
+    def _heed(self, words: tuple[Word, ...]) -> None:
         """What a command changes for those behind it."""
         texts = [word.text for word in words]
         if texts[:1] == ["set"]:

@@ -2,7 +2,7 @@
 
 import bisect
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from blackbird.artifacts import commands
@@ -55,7 +55,7 @@ _READERS = tuple(
 )  # fmt: skip
 
 
-def read(text: str, command: str | None = None) -> tuple[Report, ...]:
+def read(text: str, command: str | Sequence[str] | None = None) -> tuple[Report, ...]:
     """The runs that a text tells of, in the order in which they ended; empty if none is recognised."""
     ran = commands.read(command) if command else ()
     if ran and all(_only_shows(one) for one in ran):

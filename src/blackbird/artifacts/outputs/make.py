@@ -25,7 +25,6 @@ class _Run(Run):
         super().__init__(page)
         self.target = ""
         self.is_idle = False
-        self.is_outermost = False
 
     def stopped(self, at: int, found: re.Match[str]) -> Turn | None:
         self.target = found["target"] or ""
