@@ -5,6 +5,7 @@ both are kept with their dates.
 """
 
 from collections.abc import Iterable
+from typing import Any
 
 import msgspec
 
@@ -72,7 +73,7 @@ class _Entry(msgspec.Struct):
         claim = self.claim
         evidence = claim.provenance[0].evidence
         is_placed = evidence.segment is not None and evidence.sequence is not None
-        shared = {
+        shared: dict[str, Any] = {
             "statement": claim.statement,
             "by": claim.by,
             "signal": claim.signal,

@@ -139,8 +139,8 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True, tag="outcome"):
     final: str | None = None
 
 
-class Decision(msgspec.Struct, frozen=True, kw_only=True, tag="decision"):
-    """What was settled. It holds from `holds_from` until `holds_until` (nanoseconds since 1970; None: it still does).
+class _Ruling(msgspec.Struct, frozen=True, kw_only=True):
+    """What holds from `holds_from` until `holds_until` (nanoseconds since 1970; None: it still does).
 
     `recorded` is the segment and sequence of the record that brought it into the trace: the second clock.
     """
@@ -149,8 +149,7 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True, tag="decision"):
     by: Speaker
     signal: Signal
     rationale: str | None = None
-    alternatives: tuple[str, ...] = ()
-    #: What it is about, where it says so, and what was chosen.
+    #: What it is about, where it says so, and what was chosen for it, or forbidden.
     subject: str | None = None
     choice: str | None = None
     holds_from: int | None = None
@@ -167,33 +166,21 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True, tag="decision"):
         return self.superseded_by is None and self.holds_until is None
 
 
-class Constraint(msgspec.Struct, frozen=True, kw_only=True, tag="constraint"):
-    """What must be, or must not. Clocks as in a decision.
+class Decision(_Ruling, frozen=True, kw_only=True, tag="decision"):
+    """What was settled, and what else might have been."""
+
+    alternatives: tuple[str, ...] = ()
+
+
+class Constraint(_Ruling, frozen=True, kw_only=True, tag="constraint"):
+    """What must be, or must not.
 
     `overrides` are session-wide constraints of the same subject that this one, local to a task, goes before.
     """
 
-    statement: str
     must: bool
     reach: Reach
-    by: Speaker
-    signal: Signal
-    rationale: str | None = None
-    subject: str | None = None
-    choice: str | None = None
-    holds_from: int | None = None
-    holds_until: int | None = None
-    last_said: int | None = None
-    times: int = 1
-    recorded: tuple[int, int] | None = None
-    supersedes: str | None = None
-    superseded_by: str | None = None
     overrides: tuple[str, ...] = ()
-
-    @property
-    def is_active(self) -> bool:
-        """Whether it still holds."""
-        return self.superseded_by is None and self.holds_until is None
 
 
 class OpenThread(msgspec.Struct, frozen=True, kw_only=True, tag="open_thread"):

@@ -1,23 +1,24 @@
 """What the calls of a session did: files changed and read, commands run and how they ended, in order."""
 
-from collections.abc import Iterable, Iterator
+import shlex
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
-from blackbox.events.tools import MODIFYING, Access
 
-from blackbird.artifacts import commands, diffs, outputs, paths, quotes, shortening
+from blackbird.artifacts import commands, diffs, outputs, paths, quotes, shortening, symbols
+from blackbird.artifacts.commands import Ran
 from blackbird.artifacts.model import Change, Command, Provenance
-from blackbird.artifacts.outputs import Report
+from blackbird.artifacts.outputs.report import Report
 from blackbird.artifacts.scene import Deed, Run, Scene
 from blackbird.canon.model import Call, Result
 from blackbird.deeds import changes
 from blackbird.deeds.results import exit_code, is_error, is_interrupted
 from blackbox.events import tools
+from blackbox.events.tools import MODIFYING, Access
 
 _COMMAND = 400
 _ERROR = 200
-#: What a client prints before the words of a command.
 _TEST_KINDS = frozenset({"test", "build", "lint"})
 
 
@@ -92,35 +93,42 @@ def _command(scene: Scene, deed: Deed, act: Act) -> Act:
     text = result.text if result is not None else ""
     reports = outputs.read(text, line) if text else ()
     code = exit_code(result) if result is not None else None
-    main = next((one for one in ran if one.kind in _TEST_KINDS), ran[0] if ran else None)
-    kind = next((report.kind for report in reports if report.kind in _TEST_KINDS), main.kind if main else "other")
+    kind = _kind(ran, reports)
+    telling = [one for one in ran if one.kind == kind] or list(ran)
     return msgspec.structs.replace(
         act,
         command=Command(
             line=shortening.one_line(line, _COMMAND),
             kind=kind,
             exit_code=code,
-            ok=_ok(deed, reports, code, is_hidden=any(one.is_hidden for one in ran if one.kind == kind)),
+            ok=_ok(deed, telling, reports, code),
             said="; ".join(report.summary for report in reports if report.summary) or None,
             item=deed.call.id,
         ),
-        known_as=" && ".join(one.normal for one in ran if one.kind == kind) or shortening.one_line(line, _COMMAND),
-        changes=tuple(_patched(scene, deed)),
+        known_as=shortening.one_line(" && ".join(one.line for one in telling) or line, _COMMAND),
+        changes=(*_patched(scene, deed), *_written(scene, deed, ran, code)),
         read=tuple(dict.fromkeys(paths.relative(path, scene.about.cwd) for one in ran for path in one.reads)),
         reports=reports,
         error=_error(deed, reports) or _failure(deed),
     )
 
 
-def _ok(deed: Deed, reports: tuple[Report, ...], code: int | None, *, is_hidden: bool) -> bool | None:
+def _kind(ran: Sequence[Ran], reports: Sequence[Report]) -> str:
+    """What a line was run for: to test, to build or to check before anything else."""
+    kinds = [*(report.kind for report in reports), *(one.kind for one in ran)]
+    return next((kind for kind in kinds if kind in _TEST_KINDS), ran[0].kind if ran else "other")
+
+
+def _ok(deed: Deed, ran: Sequence[Ran], reports: tuple[Report, ...], code: int | None) -> bool | None:
     """What the output says counts before the exit code, which may be that of the last program of a pipe."""
     said = [report.ok for report in reports if report.ok is not None]
     if said:
         return all(said)
-    if deed.outcome is None or is_interrupted(deed.outcome) or is_hidden:
+    if deed.outcome is None or is_interrupted(deed.outcome):
         return None
     if code is not None:
-        return code == 0
+        ends = [one.went_well(code) for one in ran] or [code == 0]
+        return False if False in ends else None if None in ends else True
     return False if deed.outcome.error is True else None
 
 
@@ -128,8 +136,20 @@ def _line(given: dict[str, Any], raw: str) -> str:
     """The command line; a list of words is one, too."""
     value = next(tools.named(given, tools.keys().commands), None)
     if isinstance(value, list):
-        return commands.joined([str(word) for word in value])
+        return shlex.join(str(word) for word in value)
     return value if isinstance(value, str) else raw
+
+
+def _written(scene: Scene, deed: Deed, ran: Sequence[Ran], code: int | None) -> Iterator[Change]:
+    """The files that a line of shell says it writes or removes, unless it failed."""
+    if deed.outcome is None or code or is_error(deed.outcome):
+        return
+    for one in ran:
+        for path in one.writes:
+            if not path.startswith("/dev/"):
+                yield _change(scene, deed, path)
+        for path in one.removes:
+            yield _change(scene, deed, path, action="deleted")
 
 
 def _edits(scene: Scene, deed: Deed) -> Iterator[Change]:
@@ -152,11 +172,20 @@ def _edits(scene: Scene, deed: Deed) -> Iterator[Change]:
             added=given.added if given is not None and len(named) == 1 else None,
             removed=given.removed if given is not None and len(named) == 1 else None,
             action=_ACTIONS.get(access, "edited"),
-            symbols=diffs.symbols(given.lines) if given is not None else (),
+            symbols=_symbols(path, given.lines) if given is not None else (),
         )
 
 
 _ACTIONS = {Access.DELETE: "deleted"}
+
+
+def _symbols(path: str, lines: Iterable[str]) -> tuple[str, ...]:
+    """What lines that came or went define."""
+    language = symbols.language_of(path)
+    if language is None:
+        return ()
+    named = (symbols.defined(language, line[1:].removeprefix(" ")) for line in lines if line[:1] in ("+", "-"))
+    return tuple(dict.fromkeys(name for name in named if name is not None))
 
 
 def _patched(scene: Scene, deed: Deed) -> Iterator[Change]:

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from blackbird.artifacts import diffs
 from blackbird.artifacts.diffs import Changed, Totals
-from blackbird.canon.natives.details import Hunk, unified
+from blackbird.canon.details import Hunk, unified
 from tests.blackbird.artifacts.outputs.told import sample
 
 

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from blackbird.artifacts.claims import Claim
 from blackbird.artifacts.model import Signal, Speaker, ThreadKind, ThreadState, Type
 from blackbird.artifacts.scene import Scene
 from blackbird.artifacts.signals import questions
@@ -19,7 +20,7 @@ ASKED: dict[str, Any] = {
 ANSWER = 'User has answered your questions: "Which database should the crane log use?"="Postgres".'
 
 
-def claims(story: Story) -> list[questions.Claim]:
+def claims(story: Story) -> list[Claim]:
     return list(questions.claims(Scene(story.timeline())))
 
 
