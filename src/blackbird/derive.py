@@ -19,6 +19,7 @@ from blackbird.artifacts.model import Artifact
 from blackbird.artifacts.sessions import Built, Live
 from blackbird.errors import MemoryDamaged
 from blackbird.home import Home
+from blackbird.sessions.choice import choose
 from blackbird.sessions.follow import Follower, Sighting
 from blackbird.store import files
 from blackbird.store.differing import differences
@@ -71,6 +72,20 @@ def rebuild(home: Home, tell: Tell | None = None, *, keep: bool = True) -> Repor
     """Make everything anew; without `keep`, only to tell what would change."""
     with files.locked(home.derived):
         return _rebuild(home, tell, keep=keep)
+
+
+def session_named(memory: Memory, name: str | None) -> str:
+    """What the memory calls the session that an id means: its own, a run's or a client's, or the newest.
+
+    Raises `NotFound` if there is none, and `UsageError` if several are meant.
+    """
+    if name is not None and name in memory.sessions():
+        return name
+    census = Census.read(memory.meta("survey")) or Census()
+    scopes = census.sessions().scopes
+    newest = sorted(scopes.values(), key=lambda scope: scope.row.last or 0, reverse=True)
+    row = choose([scope.row for scope in newest], name)
+    return next(known for known, scope in scopes.items() if scope.row is row)
 
 
 class Following:

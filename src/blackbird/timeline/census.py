@@ -54,12 +54,15 @@ class Sessions:
         self.scopes = scopes
         self._filings: dict[Filing, str] = {}
         self._sources: dict[bytes, list[str]] = {}
+        self._relatives: dict[bytes, list[str]] = {}
         self._sessions: dict[str, list[str]] = {}
         self._runs: dict[str, list[str]] = {}
         for name, scope in scopes.items():
             self._filings.update(dict.fromkeys(scope.filings, name))
             for key in scope.sources:
                 self._sources.setdefault(key, []).append(name)
+            for key in scope.relatives:
+                self._relatives.setdefault(key, []).append(name)
             for session in {filing.session for filing in scope.filings if filing.session is not None}:
                 self._sessions.setdefault(session, []).append(name)
             for run in scope.row.runs:
@@ -81,7 +84,8 @@ class Sessions:
     def names(self, touched: Touched) -> set[str]:
         """The sessions that something new is known of."""
         found = {self._filings[filing] for filing in touched.filings if filing in self._filings}
-        found.update(name for key in touched.sources for name in self._sources.get(key, ()))
+        for known in (self._sources, self._relatives):
+            found.update(name for key in touched.sources for name in known.get(key, ()))
         found.update(name for key in touched.sessions for name in self._sessions.get(key, ()))
         found.update(name for key in touched.runs for name in self._runs.get(key, ()))
         return found
@@ -152,7 +156,8 @@ class Census:
             *(self._in_runs.get(run, ()) for run in scope.row.runs),
         )
         requests = frozenset(request for filing in filings for request in self._requests.get(filing, ()))
-        return Wanted(scope._replace(requests=requests), frozenset(found))
+        related = frozenset(at for key in scope.relatives for at in self._in_sources.get(key, ()))
+        return Wanted(scope._replace(requests=requests), frozenset(found), related)
 
     def spell(self) -> bytes:
         """All of it as bytes."""

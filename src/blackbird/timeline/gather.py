@@ -1,5 +1,6 @@
 """Reads what a trace has of one session, in order, and makes its timeline: once, or as it grows."""
 
+import contextlib
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple, Self
@@ -32,10 +33,11 @@ _PROFILE = "wire"
 
 
 class Wanted(NamedTuple):
-    """A session that is asked for, and the segments that have something of it; None: any may."""
+    """A session that is asked for, and the segments that have something of it, or of its relatives; None: any may."""
 
     scope: Scope
     segments: frozenset[int] | None = None
+    related: frozenset[int] | None = None
 
 
 class Extent(NamedTuple):
@@ -118,7 +120,9 @@ def gather(
     """What a trace has of some sessions, in one go through it; each is handed out when there is no more of it."""
     redact = _redactor()
     waiting = [
-        _Reading(each, Session(each.scope.name, redact, live=live, told=_told(trace, each), share=each.scope.share))
+        _Reading(
+            each, Session(each.scope.name, redact, live=live, told=_told(trace, each, extent), share=each.scope.share)
+        )
         for each in wanted
     ]
     for place in trace.places():
@@ -316,21 +320,27 @@ def _outside(session: Session, source: Source) -> News:
     return news
 
 
-def _told(trace: Trace, wanted: Wanted) -> frozenset[str]:
+def _told(trace: Trace, wanted: Wanted, extent: Extent) -> frozenset[str]:
     """The client's ids of all lines that other sessions have told already."""
     told: set[str] = set()
     relatives = wanted.scope.relatives
-    for segment in trace.segments() if relatives else ():
-        if isinstance(segment, TraceError):
+    for place in trace.places() if relatives else ():
+        if wanted.related is not None and place.number not in wanted.related:
             continue
-        here = relatives.keys() & set(segment.requests())
-        for key in here:
-            source = relatives[key]
-            reader = natives.READERS[source.format](source.id, source.path)
-            nowhere = Evidence(source=source.id, side=Side.LINE, start=0, end=0)
-            for line in kept.lines(segment.pick([key])):
-                told.update(entry.key for entry in reader.line(line.text, nowhere) if entry.key is not None)
+        # A segment that cannot be read tells nothing, and is a problem of whoever has something in it.
+        with contextlib.suppress(TraceError):
+            segment = trace.open(place)
+            if isinstance(segment, Segment):
+                for key in relatives.keys() & set(segment.requests()):
+                    told |= _keys(relatives[key], filter(extent.has, segment.pick([key])))
     return frozenset(told)
+
+
+def _keys(source: Source, records: Iterable[Record]) -> set[str]:
+    reader = natives.READERS[source.format](source.id, source.path)
+    nowhere = Evidence(source=source.id, side=Side.LINE, start=0, end=0)
+    entries = (entry for line in kept.lines(records) for entry in reader.line(line.text, nowhere))
+    return {entry.key for entry in entries if entry.key is not None}
 
 
 def _redactor() -> Callable[[str], str]:
