@@ -97,11 +97,11 @@ class Following:
     def __enter__(self) -> Self:
         with contextlib.ExitStack() as stack:
             stack.enter_context(files.locked(self._home.derived))
-            self.caught_up = _catch_up(self._home)
+            caught_up = _catch_up(self._home)
             memory = stack.enter_context(_writing(self._home))
             self._deriving = _Deriving(self._home, memory)
-            # What came meanwhile is taken without its bodies, too: only what comes from now on is fed.
-            self._deriving.catch_up()
+            #: What was new before anything is followed, what came meanwhile included.
+            self.caught_up = caught_up.and_then(self._deriving.catch_up())
             self._follower = stack.enter_context(self._deriving.follower(bodies=True))
             self._live = Live(self._deriving.trace, self._deriving.census)
             self._sessions = self._live.sessions

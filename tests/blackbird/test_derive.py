@@ -12,8 +12,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from blackbird import derive
+from blackbird.artifacts import sessions as building
 from blackbird.artifacts.build import Builder
 from blackbird.artifacts.model import Artifact, Provenance, Summary, Type, artifact_id
+from blackbird.canon import reading
 from blackbird.derive import Following, Report
 from blackbird.errors import MemoryBusy
 from blackbird.home import Home
@@ -140,13 +142,13 @@ def test_another_builder_shows_what_it_changes_and_nothing_is_lost(
     derive.catch_up(home)
     before = dump(home)
     assert derive.rebuild(home, keep=False).changes == []
-    real = derive.building.Builder.artifacts
+    real = Builder.artifacts
 
     def artifacts(builder: Any, timeline: Any) -> Any:
         found = real(builder, timeline)
         return [msgspec.structs.replace(each, title=each.title.upper()) for each in found if "both" not in each.title]
 
-    monkeypatch.setattr(derive.building.Builder, "artifacts", artifacts)
+    monkeypatch.setattr(Builder, "artifacts", artifacts)
     monkeypatch.setattr(derive, "BUILDER", "another")
     told = derive.rebuild(home, keep=False)
     assert sorted((change.what, change.title) for change in told.changes) == [
@@ -304,7 +306,7 @@ class Witness(Builder):
 
 
 @pytest.mark.requirement("ART-04", "ART-05", "CORE-02", "STORE-02")
-@mock.patch.object(derive.building, "Builder", Witness)
+@mock.patch.object(building, "Builder", Witness)
 @settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(seed=st.integers(0, 1 << 30))
 def test_however_it_is_taken_in_the_memory_is_the_same(seed: int, tmp_path_factory: pytest.TempPathFactory) -> None:
@@ -404,14 +406,14 @@ def test_a_fault_in_one_exchange_is_a_finding_and_the_rest_goes_on(tmp_path: Pat
     book.exchange(bad)
     book.exchange(flight.turn("Go on.", says="I did."))
     home = saved(book, home_in(tmp_path))
-    real = sessions.read
+    real = reading.read
 
-    def reading(exchange: Any, redact: Any) -> Any:
+    def failing(exchange: Any, redact: Any) -> Any:
         if exchange.request_id == bad.request_id:
             raise KeyError("a secret")
         return real(exchange, redact)
 
-    with mock.patch.object(sessions, "read", reading):
+    with mock.patch.object(sessions, "read", failing):
         report = derive.catch_up(home)
     assert [(finding.rule, finding.source, finding.session) for finding in report.findings] == [
         ("exchange", bad.request_id, "s1")
