@@ -270,6 +270,7 @@ def _opened(home: Home) -> Iterator[Writing | None]:
     if path is None:
         yield None
         return
+    files.sweep(home.derived)
     with Writing(path) as memory:
         yield memory if memory.fits(BUILDER) and _is_of(memory, trace) else None
 

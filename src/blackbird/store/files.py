@@ -7,6 +7,7 @@ the log that SQLite keeps beside a file never meets another file.
 import contextlib
 import fcntl
 import re
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from blackbox.errors import ReadError, WriteError
 LINK, LOCK = "memory.db", "memory.lock"
 _NAME = re.compile(r"^memory-([0-9]{8})\.db(-wal|-shm|-journal)?$")
 _BUSY_MS = 10_000
+_GRACE_SECONDS = 60.0
 _REMEDY = "blackbird derive --rebuild makes it anew from the trace"
 
 
@@ -64,7 +66,7 @@ def create(folder: Path) -> Path:
 
 
 def put_in_place(folder: Path, path: Path) -> None:
-    """Make a file the memory; whoever reads the one before keeps it until it looks again."""
+    """Make a file the memory. The one before stays for a while: somebody may be about to read it."""
     link, temporary = folder / LINK, folder / f".{LINK}.tmp"
     try:
         temporary.unlink(missing_ok=True)
@@ -72,7 +74,17 @@ def put_in_place(folder: Path, path: Path) -> None:
         temporary.replace(link)
     except OSError as error:
         raise write_error(link, error) from error
-    _clean(folder, keep=path)
+
+
+def sweep(folder: Path) -> None:
+    """Throw away the file before the current one, once nobody can be about to read it any more."""
+    keep = current(folder)
+    try:
+        since = time.time() - (folder / LINK).lstat().st_mtime
+    except OSError:
+        return
+    if keep is not None and since > _GRACE_SECONDS:
+        _clean(folder, keep)
 
 
 def remove(path: Path) -> None:
