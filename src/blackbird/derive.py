@@ -26,6 +26,7 @@ from blackbird.store.differing import differences
 from blackbird.store.memory import SCHEMA, Memory
 from blackbird.store.values import Change, Finding, Mark
 from blackbird.store.writing import Writing
+from blackbird.timeline import evidence
 from blackbird.timeline.census import Census, Sessions
 from blackbird.timeline.session import Fault
 from blackbird.trace import ids
@@ -328,12 +329,7 @@ def _removed(trace: Trace) -> frozenset[int]:
 
 def _is_gone(artifact: Artifact, removed: frozenset[int]) -> bool:
     """Whether nothing is left of what an artifact came from."""
-    return all(
-        evidence.segment in removed
-        if evidence.segment is not None
-        else evidence.file is not None and not Path(evidence.file).exists()
-        for evidence in (each.evidence for each in artifact.provenance)
-    )
+    return all(evidence.is_gone(each.evidence, removed) for each in artifact.provenance)
 
 
 def _is_on_disk(sighting: Sighting, synced: Synced | None) -> bool:

@@ -24,12 +24,11 @@ class Proof(enum.StrEnum):
 
 def prove(trace: Trace, provenance: Provenance) -> Proof:
     """Look a quote up in the trace."""
-    there = evidence.resolve(trace, provenance.evidence)
-    if there is None:
+    body = evidence.body(trace, provenance.evidence)
+    if body is None:
         return Proof.GONE
-    if len(there) != provenance.evidence.end - provenance.evidence.start:
+    if provenance.evidence.end > len(body):
         return Proof.OTHER
-    body = evidence.body(trace, provenance.evidence) or b""
     quote, spans = provenance.quote, provenance.spans
     is_there = all(_stands(body, quote, span) for span in spans) if spans else _is_in(body, quote)
     if is_there:
