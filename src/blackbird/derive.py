@@ -112,13 +112,16 @@ class Following:
             self._stack = stack.pop_all()
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         with self._stack:
-            self._deriving.move(with_survey=True)
+            if kind is None or not issubclass(kind, MemoryDamaged):
+                self._deriving.move(with_survey=True)
 
     def poll(self) -> Report:
-        """Take in what is new and on the disk."""
+        """Take in what is new and on the disk. Raises `MemoryDamaged` if somebody took the memory away."""
         deriving = self._deriving
+        if files.current(self._home.derived) != deriving.path:
+            raise MemoryDamaged(f"{deriving.path}: the memory was taken away", "start again: it is made anew")
         report = Report(0, [], [])
         self._news = itertools.chain(self._news, self._follower.read())
         while batch := self._batch(deriving.trace.synced()):
@@ -147,6 +150,7 @@ class _Deriving:
 
     def __init__(self, home: Home, memory: Writing) -> None:
         self.trace = Trace(home.trace)
+        self.path = memory.path
         self._memory = memory
         kept = Census.read(memory.meta("survey"))
         self._from = memory.survey_mark() if kept is not None else None
@@ -187,10 +191,11 @@ class _Deriving:
         count = 0
         changes: list[Change] = []
         findings: list[Finding] = []
+        removed = _removed(self.trace)
         for built in sessions:
             count += 1
             found = [_finding(built.name, fault) for fault in built.faults]
-            gone = self._gone(built.name, has_lost=built.has_lost)
+            gone = self._gone(built.name, removed) if removed or built.has_lost else set()
             changes += self._memory.put(built.name, built.artifacts, found, scope=built.scope, gone=gone)
             findings += found
             self._kept[built.name] = built.scope
@@ -200,7 +205,7 @@ class _Deriving:
         """Sessions that turned out to be part of others, or whose records are gone."""
         changes: list[Change] = []
         for name in [name for name in self._kept if name not in sessions.scopes]:
-            changes += self._memory.drop(name, gone=self._gone(name))
+            changes += self._memory.drop(name, gone=self._gone(name, _removed(self.trace)))
             del self._kept[name]
         return changes
 
@@ -227,11 +232,8 @@ class _Deriving:
             self._memory.note(found)
         return found
 
-    def _gone(self, session: str, *, has_lost: bool = False) -> set[str]:
+    def _gone(self, session: str, removed: frozenset[int]) -> set[str]:
         """The artifacts of a session whose evidence is gone."""
-        removed = _removed(self.trace)
-        if not removed and not has_lost:
-            return set()
         stored = self._memory.find(session=session)
         return {each.artifact.id for each in stored if _is_gone(each.artifact, removed)}
 

@@ -1,5 +1,6 @@
 """The write path: what is taken in bit by bit, all at once or while it grows is the same memory."""
 
+import contextlib
 import random
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,7 +18,7 @@ from blackbird.artifacts.build import Builder
 from blackbird.artifacts.model import Artifact, Provenance, Summary, Type, artifact_id
 from blackbird.canon import reading
 from blackbird.derive import Following, Report
-from blackbird.errors import MemoryBusy
+from blackbird.errors import MemoryBusy, MemoryDamaged
 from blackbird.home import Home
 from blackbird.store import files
 from blackbird.store.memory import Memory, Reader
@@ -328,12 +329,12 @@ def test_however_it_is_taken_in_the_memory_is_the_same(seed: int, tmp_path_facto
             following.poll()
         elif step == "catch up":
             if following is not None:
-                following.__exit__()
+                following.__exit__(None)
                 following = None
             derive.catch_up(home)
     if following is not None:
         following.poll()
-        following.__exit__()
+        following.__exit__(None)
     derive.catch_up(home)
     found = dump(home)
     derive.rebuild(home)
@@ -362,6 +363,20 @@ def test_following_feeds_what_grows_and_reads_nothing_again(tmp_path: Path) -> N
     found = dump(home)
     derive.rebuild(home)
     assert dump(home) == found
+
+
+def test_a_memory_that_is_taken_away_while_it_is_followed_is_noticed(tmp_path: Path) -> None:
+    book = Logbook()
+    book.exchange(Flight("messages").turn("Mend it.", says="Done."))
+    home = saved(book, home_in(tmp_path))
+    with contextlib.suppress(MemoryDamaged), Following(home) as following:
+        for path in home.derived.iterdir():
+            path.unlink()
+        following.poll()
+        pytest.fail("nobody noticed")
+    with Following(home) as following:
+        assert following.caught_up.is_rebuilt
+    assert titles(home) == ["Mend it.", "Done."]
 
 
 def test_what_is_not_on_the_disk_yet_waits(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """`blackbird derive`: brings the memory up to the trace, or makes it anew."""
 
+import contextlib
 import sys
 import time
 from collections import Counter
@@ -13,6 +14,7 @@ from rich.text import Text
 from blackbird import derive
 from blackbird import home as homes
 from blackbird.derive import Following, Report
+from blackbird.errors import MemoryDamaged
 from blackbird.home import Home
 from blackbird.store.values import Change
 from blackbox.errors import UsageError
@@ -134,16 +136,15 @@ def _show_changes(console: Console, changes: list[Change]) -> None:
 
 
 def _follow(home: Home, *, as_json: bool) -> None:
-    try:
-        with Following(home) as following:
-            show(following.caught_up, is_tried=False, as_json=as_json)
-            if not as_json and output.stderr().is_terminal:
-                output.stderr().print("Waiting for more. Ctrl-C ends this.", style="bright_black")
-            while True:
-                _tell(following.poll(), as_json=as_json)
-                time.sleep(_POLL_SECONDS)
-    except KeyboardInterrupt:
-        return
+    """Follow until Ctrl-C; a memory that is damaged or taken away meanwhile is made anew."""
+    with contextlib.suppress(KeyboardInterrupt):
+        while True:
+            with contextlib.suppress(MemoryDamaged), Following(home) as following:
+                show(following.caught_up, is_tried=False, as_json=as_json)
+                sys.stdout.flush()
+                while True:
+                    _tell(following.poll(), as_json=as_json)
+                    time.sleep(_POLL_SECONDS)
 
 
 def _tell(report: Report, *, as_json: bool) -> None:
