@@ -105,6 +105,7 @@ class Following:
             self.caught_up = caught_up.and_then(self._deriving.catch_up())
             self._follower = stack.enter_context(self._deriving.follower(bodies=True))
             self._live = Live(self._deriving.trace, self._deriving.census)
+            self._live.warm()
             self._sessions = self._live.sessions
             self._news: Iterator[Sighting] = iter(())
             self._held: list[Sighting] = []

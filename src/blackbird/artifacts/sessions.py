@@ -21,6 +21,7 @@ _MOST_AT_ONCE = 20_000
 #: How many sessions stay in memory, and for how long after the last that happened in them.
 _MOST_GROWING = 64
 _PATIENCE_SECONDS = 600.0
+_SECOND = 1_000_000_000
 
 
 class Built(NamedTuple):
@@ -81,6 +82,16 @@ class Live:
         self._instance = census.instance
         self._shape = census.shape
         self.sessions = census.sessions()
+
+    def warm(self) -> None:
+        """Read the sessions that may go on, before anybody waits for what is new in them."""
+        seen = {name: scope.row.last or 0 for name, scope in self.sessions.scopes.items()}
+        since = max(seen.values(), default=0) - round(_PATIENCE_SECONDS * _SECOND)
+        recent = sorted((name for name, last in seen.items() if last >= since), key=lambda name: seen[name])
+        for name, growing in _from_trace(self._trace, self._census, self.sessions, recent[-_MOST_GROWING:]):
+            if growing.gathered.session.can_grow:
+                growing.built()
+                self._growing[name] = growing
 
     def take(self, news: Iterable[Sighting]) -> set[str]:
         """Hear of records that the census does not know yet; the sessions that something new is known of."""
