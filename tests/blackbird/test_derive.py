@@ -364,6 +364,60 @@ def test_following_feeds_what_grows_and_reads_nothing_again(tmp_path: Path) -> N
     assert dump(home) == found
 
 
+def followed(home: Home, growth: Growth, *stops: int) -> list[bytes]:
+    """The memory of a trace that is followed and seen to grow to each of these records."""
+    growth.write(stops[0])
+    with Following(home) as following:
+        for stop in stops[1:]:
+            growth.write(stop)
+            following.poll()
+    return dump(home)
+
+
+@mock.patch.object(building, "Builder", Witness)
+def test_a_request_that_a_recorder_left_open_is_told_when_the_next_one_starts(tmp_path: Path) -> None:
+    book, clock = Logbook(), Clock()
+    flight = Flight("messages", trace=clock, chunks=(300,))
+    book.exchange(flight.turn("Mend it.", says="Done."))
+    first = book.tracer.sequence
+    book.exchange(flight.turn("Go on.", says="I did."))
+    book.tracer.current.records.pop()
+    left = book.tracer.sequence - 1
+    book.tracer.instance = bytes([9] * 16)
+    book.rotate()
+    book.exchange(flight.turn("And now?", says="Well."))
+    home = home_in(tmp_path)
+    growth = Growth(book.tracer, home.trace)
+    found = followed(home, growth, first, left, growth.records)
+    derive.rebuild(home)
+    assert dump(home) == found
+    assert [title for title in titles(home) if title != "s1"] == [
+        "Mend it.",
+        "Done.",
+        "Go on.",
+        "I did.",
+        "And now?",
+        "Well.",
+    ]
+
+
+@mock.patch.object(building, "Builder", Witness)
+def test_a_request_whose_start_is_lost_is_read_again_once_it_is_known_whose_it_is(tmp_path: Path) -> None:
+    book, clock = Logbook(), Clock()
+    flight = Flight("messages", trace=clock, chunks=(300,), run=None)
+    book.exchange(flight.turn("Mend it.", says="Done."))
+    first = book.tracer.sequence
+    book.exchange(flight.turn("Go on.", says="I did."))
+    # Its start was damaged.
+    del book.tracer.current.records[first]
+    home = home_in(tmp_path)
+    growth = Growth(book.tracer, home.trace)
+    found = followed(home, growth, first, first + 1, growth.records)
+    derive.rebuild(home)
+    assert dump(home) == found
+    assert len(found) > 1
+
+
 def test_a_memory_that_is_taken_away_while_it_is_followed_is_noticed(tmp_path: Path) -> None:
     book = Logbook()
     book.exchange(Flight("messages").turn("Mend it.", says="Done."))
