@@ -162,6 +162,21 @@ def test_published_streams_and_histories_reach_their_floors() -> None:
     assert last <= 1.25 * first
 
 
+def test_published_write_path_and_its_lag_reach_their_floors() -> None:
+    """As ratios to `json.loads` too, which a slower machine does not change; the lag is that of a busy one."""
+    _size, _artifacts, streams, *_, streams_ratio, _least, _most = ratios("derive", "streams")
+    assert streams >= 10
+    assert streams_ratio >= 0.2
+    _size, _artifacts, resent, *_, resent_ratio, _least, _most = ratios(
+        "derive", "requests that re-send their history"
+    )
+    assert resent >= 60
+    assert resent_ratio >= 0.12
+    lag = re.search(r"p95 (\d+) ms", published_figures("derive"))
+    assert lag is not None
+    assert int(lag[1]) < 1000
+
+
 def test_published_import_of_a_log_stays_within_its_bounds() -> None:
     seconds, _least, _most, peak, *_ = ratios("imports", "blackbird import")
     assert seconds < 10

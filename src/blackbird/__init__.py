@@ -1,9 +1,13 @@
 """Blackbird: records what agents really sent and received, and derives a memory from it.
 
-The memory is not here yet. What is, from the command down:
+From the command down:
 
 cli        the command `blackbird`
 demo       a scripted agent, and a tour with it
+derive     from the trace to the memory
+store      the memory: artifacts in a database
+artifacts  what a session leaves behind
+timeline   what happened in a session, each once and in order
 provider   a scripted provider to record against
 exchange   requests and their responses, put together from records
 trace      the files of the trace: read, scanned, verified

@@ -4,6 +4,8 @@ BlackboxError                 of `blackbox`, so that both commands tell errors a
 ├── UsageError                exit 2, also of `blackbox`
 │   └── ConfigError           a configuration file, variable or option cannot be used
 ├── NotFound                  exit 1: what was asked for is not in the trace
+├── MemoryBusy                another process writes the memory
+├── MemoryDamaged             the memory cannot be read; it can be made anew from the trace
 └── RecorderError             exit 3
     ├── RecorderMissing       the program is not installed
     ├── RecorderDown          nothing listens on the control socket
@@ -27,6 +29,18 @@ class NotFound(BlackboxError):
     """What was asked for is not in the trace."""
 
     code = "not_found"
+
+
+class MemoryBusy(BlackboxError):
+    """Another process writes the memory."""
+
+    code = "memory_busy"
+
+
+class MemoryDamaged(BlackboxError):
+    """The memory cannot be read. Nothing is lost by that: it is made anew from the trace."""
+
+    code = "memory_damaged"
 
 
 class RecorderError(BlackboxError):

@@ -33,7 +33,7 @@ def of_text(item: Item, text: str, spans: tuple[Span, ...], first: int, last: in
 
 def stands(body: bytes, provenance: Provenance) -> bool:
     """Whether the body has the quoted words at their place; without a quote, whether it has such a place."""
-    if provenance.evidence.end > len(body):
+    if provenance.evidence.end > len(body) or (provenance.quote and not provenance.spans):
         return False
     return all(_spells(body[span.start : span.end], _share(provenance, span), span) for span in provenance.spans)
 

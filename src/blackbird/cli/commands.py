@@ -35,6 +35,8 @@ COMMANDS = {
     "show": "blackbird.cli.flight.showing:show",
     "export": "blackbird.cli.flight.exporting:command",
     "audit": "blackbird.cli.flight.auditing:command",
+    "derive": "blackbird.cli.memory.deriving:command",
+    "artifacts": "blackbird.cli.memory.artifacts:command",
     "trace": "blackbird.cli.trace.group:app",
     "config": "blackbird.cli.settings:app",
     "ca": "blackbird.cli.machine.ca:app",

@@ -15,7 +15,7 @@ COMPLETION_MARK = "# Printed by blackbird completion"
 _RUN = ("recorder.*", "control.sock", "supervisor.lock", "agent-*.json", ".*.json.*.tmp")
 _CA = ("ca.pem", "ca.key", "bundle-*.pem", "lock", ".*.tmp")
 _TRACE = ("[0-9]*.wal", "[0-9]*.seal", "[0-9]*.gone", "[0-9]*.part", "synced", "lock")
-_DERIVED = ("imports.json", "imports.lock")
+_DERIVED = ("imports.json", "imports.lock", "memory.db", "memory-*.db*", "memory.lock", ".memory.db.tmp")
 
 
 class Item(msgspec.Struct, frozen=True):

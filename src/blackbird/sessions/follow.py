@@ -146,6 +146,9 @@ class Follower:
 
     def _go_on(self, number: int) -> None:
         self.close()
+        if self._growing.damaged:
+            told = f"{self._growing.damaged} bytes are no records; what is behind them was read"
+            self.problems.append(TraceError(told).in_file(f"segment {self._number}"))
         self._number = number
         self._growing = Growing(bodies=self._bodies)
         self._clock = None

@@ -17,6 +17,8 @@ class Growing:
         self._bodies = bodies
         self._pending = bytearray()
         self._least = 0
+        #: How many bytes were no records, and had some behind them.
+        self.damaged = 0
         self.header: Header | None = None
 
     def go_on(self, header: Header, sequence: int) -> None:
@@ -62,6 +64,7 @@ class Growing:
                     behind = Resync(view, offset, seed).find(offset + 1, self._least)
                     if behind is None:
                         return
+                    self.damaged += behind - offset
                     offset = behind
                     continue
                 offset, self._least = found.end, found.record.sequence + 1

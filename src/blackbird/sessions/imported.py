@@ -57,8 +57,12 @@ class Log(msgspec.Struct):
 class Logs:
     """All logs that a trace speaks of."""
 
-    def __init__(self) -> None:
-        self._known: dict[str, Log] = {}
+    def __init__(self, known: Iterable[Log] = ()) -> None:
+        self._known = {log.source: log for log in known}
+
+    def all(self) -> list[Log]:
+        """All of them, in the order in which they were first taken in."""
+        return list(self._known.values())
 
     def take(self, fields: dict[str, Any], wall: int | None = None) -> bool:
         """Hear a statement and when it was made; whether it is about an import."""

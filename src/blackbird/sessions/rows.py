@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+import msgspec
+
 from blackbird.exchange import payloads
 from blackbird.sessions.imported import Log, Logs, Outing, made_by, title_of
 from blackbird.sessions.links import Links, Sender, sender_of
@@ -54,6 +56,8 @@ class Row:
         self.runs: dict[str, None] = {}
         self.outings: dict[str, Outing] = {}
         self.natives: dict[str, None] = {}
+        #: The client's ids of its sessions, as requests named them.
+        self.senders: dict[str, None] = {}
         self.tally = Tally()
         self.stated: dict[str, None] = {}
         self.seen: dict[str, None] = {}
@@ -75,6 +79,11 @@ class Row:
         """When its first run began."""
         return min((outing.began for outing in self.outings.values() if outing.began is not None), default=None)
 
+    @property
+    def breadth(self) -> int:
+        """How many names it is known by; it only grows."""
+        return len(self.runs) + len(self.natives) + len(self.senders) + len(self.seen)
+
     def touch(self, wall: int) -> None:
         """Something happened."""
         self.began = wall if self.began is None else min(self.began, wall)
@@ -94,6 +103,7 @@ class Row:
         if sender.agent is not None:
             self.seen.setdefault(sender.agent.name)
         self.natives.update(dict.fromkeys(name for name in (links.session, links.thread) if name is not None))
+        self.senders.update(dict.fromkeys([links.session] if links.session is not None else []))
         self.tally.begin(request, fields)
 
     def state(self, fields: dict[str, Any], wall: int | None = None) -> None:
@@ -119,6 +129,7 @@ class Row:
             (self.tasks, other.tasks),
             (self.runs, other.runs),
             (self.natives, other.natives),
+            (self.senders, other.senders),
             (self.stated, other.stated),
             (self.seen, other.seen),
         ):
@@ -138,11 +149,41 @@ class Row:
             self.seen.setdefault(log.client)
 
 
+class _KeptRow(msgspec.Struct, kw_only=True):
+    """A row as a file has it: all but what passed, which is counted, and what is joined to it later."""
+
+    filing: Filing
+    began: int | None
+    last: int | None
+    goal: str | None
+    tasks: list[str]
+    runs: list[str]
+    outings: dict[str, Outing]
+    natives: list[str]
+    senders: list[str]
+    stated: list[str]
+    seen: list[str]
+
+
+class KeptRows(msgspec.Struct, kw_only=True):
+    """The rows of a trace, to go on from later. `owners` has the number of the row that each request is in."""
+
+    rows: list[_KeptRow]
+    owners: dict[bytes, int]
+    parents: list[tuple[Filing, Filing]]
+    sessions: dict[str, str]
+    logs: list[Log]
+
+
 class Rows:
-    """The rows of a trace, record by record."""
+    """The rows of a trace, record by record.
+
+    `shape` is another number whenever what is known of who belongs to whom may have changed.
+    """
 
     def __init__(self, since: int | None = None) -> None:
         self._since = since
+        self.shape = 0
         self._logs = Logs()
         self._rows: dict[Filing, Row] = {}
         self._owners: dict[bytes, Row] = {}
@@ -189,7 +230,7 @@ class Rows:
 
         A client that sends none is known by its runs: by who worked where, and when.
         """
-        known = sorted(folded.values(), key=lambda row: _TRUST.index(row.filing.attribution), reverse=True)
+        known = sorted(folded.values(), key=by_trust)
         owners = {native: row for row in known if row.filing != UNATTRIBUTED for native in row.natives}
         sessions = self._logs.by_session()
         for host in known:
@@ -211,6 +252,60 @@ class Rows:
         """Whether a request was counted."""
         return request in self._owners
 
+    def filing_of(self, request: bytes) -> Filing | None:
+        """Where a request belongs by its own word, if it was counted."""
+        owner = self._owners.get(request)
+        return owner.filing if owner is not None else None
+
+    def by_filing(self) -> dict[Filing, list[bytes]]:
+        """All requests, by where they belong."""
+        found: dict[Filing, list[bytes]] = {}
+        for request, owner in self._owners.items():
+            found.setdefault(owner.filing, []).append(request)
+        return found
+
+    def kept(self) -> KeptRows:
+        """All of it, but for what passed."""
+        numbers = {filing: number for number, filing in enumerate(self._rows)}
+        return KeptRows(
+            rows=[
+                _KeptRow(
+                    filing=row.filing,
+                    began=row.began,
+                    last=row.last,
+                    goal=row.goal,
+                    tasks=list(row.tasks),
+                    runs=list(row.runs),
+                    outings=row.outings,
+                    natives=list(row.natives),
+                    senders=list(row.senders),
+                    stated=list(row.stated),
+                    seen=list(row.seen),
+                )
+                for row in self._rows.values()
+            ],
+            owners={request: numbers[owner.filing] for request, owner in self._owners.items()},
+            parents=list(self._parents.items()),
+            sessions=self._sessions,
+            logs=self._logs.all(),
+        )
+
+    @classmethod
+    def from_kept(cls, kept: KeptRows) -> "Rows":
+        """Rows that go on from what was kept; they count what passes from then on."""
+        rows = cls()
+        for known in kept.rows:
+            row = rows._row(known.filing)
+            row.began, row.last, row.goal, row.outings = known.began, known.last, known.goal, known.outings
+            row.tasks, row.runs = dict.fromkeys(known.tasks), dict.fromkeys(known.runs)
+            row.natives, row.seen = dict.fromkeys(known.natives), dict.fromkeys(known.seen)
+            row.stated, row.senders = dict.fromkeys(known.stated), dict.fromkeys(known.senders)
+        numbered = list(rows._rows.values())
+        rows._owners = {request: numbered[number] for request, number in kept.owners.items()}
+        rows._parents, rows._sessions = dict(kept.parents), kept.sessions
+        rows._logs = Logs(kept.logs)
+        return rows
+
     def requests(self, row: Row) -> list[bytes]:
         """The requests of a row."""
         return [request for request, owner in self._owners.items() if owner.filing in row.filings]
@@ -221,16 +316,20 @@ class Rows:
         links = sender.links
         filing = file_under(fields, links)
         row = self._owners[record.request] = self._row(filing)
+        names = row.breadth
         row.begin(record.request, fields, sender)
+        self.shape += row.breadth != names
         if record.kind != Kind.REQUEST_START:
             row.tally.take(record)
         if filing.attribution == CLIENT and links.parent_session is not None:
+            self.shape += filing not in self._parents
             self._parents.setdefault(filing, Filing(CLIENT, links.parent_session))
         return row
 
     def _hear(self, record: Record, wall: int | None) -> None:
         if record.kind != Kind.HARNESS_EVENT:
             return
+        self.shape += 1
         fields = read_object(record) or {}
         session, run = payloads.text(fields, "session"), payloads.text(fields, "run")
         if fields.get("event") in _KEEPING or self._logs.take(fields, wall):
@@ -245,7 +344,11 @@ class Rows:
                 row.touch(wall)
 
     def _row(self, filing: Filing) -> Row:
-        return self._rows.setdefault(filing, Row(filing))
+        row = self._rows.get(filing)
+        if row is None:
+            row = self._rows[filing] = Row(filing)
+            self.shape += 1
+        return row
 
     def _root(self, filing: Filing) -> Filing:
         """The session at the top; if they name each other in a circle, the first of them by name."""
@@ -260,6 +363,11 @@ class Rows:
 def _sent(row: Row, logs: list[Log]) -> bool:
     """Whether the client that wrote these logs sent requests of the row."""
     return any(log.client in row.seen for log in logs)
+
+
+def by_trust(row: Row) -> tuple[int, int, str]:
+    """The least trusted first; of those that are alike, the one that began first."""
+    return -_TRUST.index(row.filing.attribution), row.began or 0, row.filing.session or ""
 
 
 def find(rows: Iterable[Row], text: str) -> list[Row]:

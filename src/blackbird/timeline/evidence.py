@@ -1,5 +1,6 @@
 """From a pointer to the bytes that it means: out of the trace, or out of the file that was left outside."""
 
+from collections.abc import Container
 from pathlib import Path
 
 from blackbird.canon.model import Evidence, Side
@@ -32,6 +33,13 @@ def body(trace: Trace, evidence: Evidence) -> bytes | None:
     if evidence.sequence is None:
         return _outside(evidence)
     return _line(trace, evidence)
+
+
+def is_gone(evidence: Evidence, removed: Container[int]) -> bool:
+    """Whether the bytes were in one of the segments that were removed, or in a file that is not there any more."""
+    if evidence.segment is not None:
+        return evidence.segment in removed
+    return evidence.file is not None and not Path(evidence.file).exists()
 
 
 def _event(trace: Trace, evidence: Evidence) -> bytes | None:

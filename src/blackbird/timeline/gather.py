@@ -1,6 +1,6 @@
 """Reads what a trace has of one session, in order, and makes its timeline: once, or as it grows."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple, Self
 
@@ -8,21 +8,22 @@ from blackbird.exchange import payloads
 from blackbird.exchange.clock import Clock
 from blackbird.imports import files, sources
 from blackbird.imports.sources import Source, Sources
-from blackbird.sessions import rows, survey, view
+from blackbird.sessions import rows, survey
 from blackbird.sessions.choice import choose
 from blackbird.sessions.follow import Follower
 from blackbird.sessions.links import sender_of
-from blackbird.sessions.rows import Row
 from blackbird.timeline import relatives
-from blackbird.timeline.relatives import Case
-from blackbird.timeline.session import WHOLE, News, Session, Share
+from blackbird.timeline.picking import ALL, Extent, Places
+from blackbird.timeline.scopes import Scope, Scopes
+from blackbird.timeline.session import News, Session
 from blackbird.timeline.timeline import Timeline
 from blackbird.trace import ids
 from blackbird.trace.errors import TraceError
 from blackbird.trace.folder import Trace
 from blackbird.trace.header import Header
 from blackbird.trace.records import Kind, Record, read_object
-from blackbird.trace.segment import Segment
+from blackbird.trace.segment import Place, Segment
+from blackbird.trace.tombstones import Tombstone
 from blackbox.errors import BlackboxError, ReadError
 from blackbox.redaction.config import load_redactor
 
@@ -30,44 +31,60 @@ from blackbox.redaction.config import load_redactor
 _PROFILE = "wire"
 
 
-class Scope(NamedTuple):
-    """What belongs to a session: its requests, the files that were imported for it, and what it is called."""
+class Wanted(NamedTuple):
+    """A session that is asked for, and the segments that have something of it; None: any may."""
 
-    name: str
-    row: Row
-    requests: frozenset[bytes]
-    sources: dict[bytes, Source]
-    #: Files of other sessions that were written when these begin: a client copies what it goes on from.
-    others: dict[bytes, Source]
-    #: Whether the trace has requests of other sessions of a client than a file of these is of.
-    has_traffic: bool
-    problems: list[TraceError]
-    #: What of those files is this session's, if a client went on with one in several.
-    share: Share = WHOLE
+    scope: Scope
+    segments: frozenset[int] | None = None
+    #: Where logs and requests stand, which tell whose its lines are.
+    places: Places | None = None
 
-    @property
-    def case(self) -> Case:
-        """What decides which lines of its files are another session's."""
-        return Case(self.requests, self.sources, self.others, self.has_traffic)
+
+class Gathered:
+    """A session as far as it was read; it can take more."""
+
+    def __init__(self, scope: Scope, session: Session) -> None:
+        self.scope = scope
+        self.session = session
+        self.news: News = []
+        self.problems: list[BlackboxError] = list(scope.problems)
 
     @property
-    def names(self) -> frozenset[str]:
-        """All that it is called."""
-        return frozenset(rows.names_of(self.row))
+    def can_grow(self) -> bool:
+        """Whether more can be taken. What a log waits for was handed out as if nothing came any more, and which of
+        its lines are its own may look otherwise with the next."""
+        return not self.scope.sources
+
+    def take(self, header: Header, clock: Clock, record: Record) -> None:
+        """A record of its requests, logs and statements, in the order of the trace."""
+        if record.request == ids.ZERO:
+            self.session.statement(header, record, clock.wall(record))
+        elif record.kind == Kind.NATIVE_LINE:
+            self.news += self.session.line(self.scope.sources[record.request], header, record)
+        else:
+            self.news += self.session.record(header, clock, record)
+
+    def timeline(self) -> Timeline:
+        """All so far."""
+        faults = (f"{fault.source}: {fault.message}" for fault in self.session.faults)
+        told = dict.fromkeys([*(problem.message for problem in self.problems), *faults])
+        return self.session.timeline(self.news, told)
 
 
 def scopes(trace: Trace) -> list[Scope]:
     """All sessions of a trace, newest first."""
-    found, taken = survey.survey(trace), sources.find(trace).current()
+    found = survey.survey(trace)
     known = found.rows.rows()
-    return [_scope(found, known, row, taken) for row in known]
+    finder = Scopes(known, sources.find(trace).current())
+    return [finder.of(row, found.rows.requests(row), found.problems) for row in known]
 
 
 def scope(trace: Trace, name: str | None) -> Scope:
     """The session that an id names: its own, a run's or a client's, whole or by its start; else the newest."""
     found = survey.survey(trace)
     known = found.rows.rows()
-    return _scope(found, known, choose(known, name), sources.find(trace).current())
+    row = choose(known, name)
+    return Scopes(known, sources.find(trace).current()).of(row, found.rows.requests(row), found.problems)
 
 
 def load(trace: Trace, name: str | None = None, *, live: bytes | None = None) -> Timeline:
@@ -77,30 +94,58 @@ def load(trace: Trace, name: str | None = None, *, live: bytes | None = None) ->
 
 def read(trace: Trace, wanted: Scope, *, live: bytes | None = None) -> Timeline:
     """The timeline of what a scope has."""
-    before = relatives.before(trace, wanted.case)
-    session = Session(wanted.name, _redactor(), live=live, names=wanted.names, before=before, share=wanted.share)
-    news: News = []
-    problems: list[BlackboxError] = list(wanted.problems)
-    for segment in trace.segments():
-        if isinstance(segment, TraceError):
-            continue
-        try:
-            for step in _steps(segment, wanted):
-                news += _take(session, wanted, step)
-        except TraceError as error:
-            problems.append(error)
-    for source in wanted.sources.values():
-        if not source.is_kept:
-            try:
-                news += _outside(session, source)
-            except ReadError as error:
-                problems.append(error)
-    news += session.rest()
-    gone = next((problem for problem in problems if isinstance(problem, ReadError)), None)
-    if not news and gone is not None:
+    found = next(gather(trace, [Wanted(wanted)], live=live))
+    gone = next((problem for problem in found.problems if isinstance(problem, ReadError)), None)
+    if not found.news and gone is not None:
         # A session of which nothing is left must not look like one in which nothing happened.
         raise ReadError(f"{gone.message}; the log was not kept in the trace", "bring the file back to where it was")
-    return session.timeline(news, dict.fromkeys(problem.message for problem in problems))
+    return found.timeline()
+
+
+def gather(
+    trace: Trace, wanted: Iterable[Wanted], *, extent: Extent = ALL, live: bytes | None = None
+) -> Iterator[Gathered]:
+    """What a trace has of some sessions, in one go through it; each is handed out when there is no more of it."""
+    redact = _redactor()
+    waiting = [_Reading(each, _session(trace, each, redact, extent, live)) for each in wanted]
+    for place in trace.places():
+        for each in [each for each in waiting if each.ends_before(place.number)]:
+            waiting.remove(each)
+            yield each.end(extent)
+        here = [each for each in waiting if each.is_in(place.number)]
+        if here:
+            _read_segment(trace, place, here, extent)
+    yield from (each.end(extent) for each in waiting)
+
+
+class _Reading:
+    """A session that is being read."""
+
+    def __init__(self, wanted: Wanted, session: Session) -> None:
+        self._segments = wanted.segments
+        self.found = Gathered(wanted.scope, session)
+
+    def is_in(self, number: int) -> bool:
+        """Whether a segment may have something of it."""
+        return self._segments is None or number in self._segments
+
+    def ends_before(self, number: int) -> bool:
+        """Whether this segment and those behind it have nothing of it."""
+        return self._segments is not None and max(self._segments, default=0) < number
+
+    def end(self, extent: Extent) -> Gathered:
+        found = self.found
+        for source in found.scope.sources.values():
+            if not source.is_kept:
+                try:
+                    found.news += _outside(found.session, source)
+                except ReadError as error:
+                    found.problems.append(error)
+        if extent.instance is None:
+            found.news += found.session.rest()
+        else:
+            found.news += found.session.interrupted(extent.instance) + found.session.waiting()
+        return found
 
 
 class Following:
@@ -179,111 +224,82 @@ class Following:
         return True
 
 
-class _Step(NamedTuple):
-    """A record in its place; of a request in a seal, its last with all that came before."""
-
-    header: Header
-    clock: Clock
-    records: list[Record]
-
-
-def _scope(found: survey.Survey, known: list[Row], row: Row, taken: Iterable[Source]) -> Scope:
-    names = frozenset(rows.names_of(row))
-    taken = list(taken)
-    mine = {source.key: source for source in taken if relatives.session_of(source) in names}
-    return Scope(
-        view.name_of(row),
-        row,
-        frozenset(found.rows.requests(row)),
-        mine,
-        _others(mine, taken),
-        _has_traffic(mine, known),
-        found.problems,
-        _share(row, known, mine),
-    )
+def _session(
+    trace: Trace, wanted: Wanted, redact: Callable[[str], str], extent: Extent, live: bytes | None
+) -> Session:
+    scope = wanted.scope
+    before = relatives.before(trace, scope.case, extent, wanted.places)
+    return Session(scope.name, redact, live=live, names=scope.names, before=before, share=scope.share)
 
 
-def _others(mine: dict[bytes, Source], taken: Iterable[Source]) -> dict[bytes, Source]:
-    """Files of other sessions that may have what these begin with, in the order of their ids."""
-    begun: dict[str, int | None] = {}
-    for source in mine.values():
-        first = begun.setdefault(source.format, source.first_at)
-        begun[source.format] = None if first is None or source.first_at is None else min(first, source.first_at)
-    near = (one for one in taken if one.format in begun and relatives.is_around(one, begun[one.format]))
-    return {source.key: source for source in sorted(near, key=lambda one: one.id) if source.key not in mine}
+def _read_segment(trace: Trace, place: Place, here: Sequence[_Reading], extent: Extent) -> None:
+    """What a segment has of some sessions, in order. What cannot be read is a problem of each of them."""
+    try:
+        segment = trace.open(place)
+        if isinstance(segment, Tombstone):
+            return
+        for each in here:
+            each.found.news += each.found.session.interrupted(segment.header.instance)
+        owners = _owners(here)
+        for clock, record in _records(segment, owners, extent):
+            for found in owners[record.request] if record.request != ids.ZERO else _stated(record, owners[ids.ZERO]):
+                found.take(segment.header, clock, record)
+    except TraceError as error:
+        for each in here:
+            each.found.problems.append(error)
 
 
-def _has_traffic(mine: dict[bytes, Source], known: Iterable[Row]) -> bool:
-    """Whether sessions of a client sent something, other than the one that the files are of."""
-    sent = {name for row in known if row.tally.calls for name in row.natives}
-    own = {relatives.session_of(source) for source in mine.values()}
-    return bool(sent - own if len(own) == 1 else sent)
+def _stated(record: Record, known: Iterable[Gathered]) -> list[Gathered]:
+    """Those of some sessions that something was stated of."""
+    if record.kind != Kind.HARNESS_EVENT:
+        return []
+    fields = read_object(record) or {}
+    return [each for each in known if each.scope.has_stated(fields.get("session"), fields.get("run"))]
 
 
-def _share(row: Row, known: Iterable[Row], mine: dict[bytes, Source]) -> Share:
-    """From when to when the files are this session's, if another has one of them, too: until that began to run."""
-    began, names = row.first_run, {source.native_session for source in mine.values()}
-    if began is None or not names:
-        return WHOLE
-    others = [other.first_run for other in known if other is not row and not names.isdisjoint(rows.names_of(other))]
-    starts = [start for start in others if start is not None]
-    return Share(
-        since=began if any(start < began for start in starts) else None,
-        until=min((start for start in starts if start > began), default=None),
-    )
+def _owners(here: Iterable[_Reading]) -> dict[bytes, list[Gathered]]:
+    """Whose the records of each request and log are; what was stated may be anybody's."""
+    owners: dict[bytes, list[Gathered]] = {ids.ZERO: [each.found for each in here]}
+    for each in here:
+        for key in (*each.found.scope.requests, *each.found.scope.sources):
+            owners.setdefault(key, []).append(each.found)
+    return owners
 
 
-def _take(session: Session, wanted: Scope, step: _Step) -> News:
-    news: News = []
-    for record in step.records:
-        if record.request == ids.ZERO:
-            if record.kind == Kind.HARNESS_EVENT and _is_stated(read_object(record) or {}, wanted.row):
-                session.statement(step.header, record, step.clock.wall(record))
-        elif record.kind == Kind.NATIVE_LINE:
-            news += session.line(wanted.sources[record.request], step.header, record)
-        else:
-            news += session.record(step.header, step.clock, record)
-    return news
+def _records(segment: Segment, owners: Container[bytes], extent: Extent) -> Iterator[tuple[Clock, Record]]:
+    """The records of some requests and logs, each request at the latest when its end is due.
 
-
-def _steps(segment: Segment, wanted: Scope) -> Iterator[_Step]:
-    """What a segment has of a session, in order.
-
-    A seal is read request by request, each when its end is due, so that no more than one is unpacked at a time.
+    A seal is read request by request, so that no more than one is unpacked at a time.
     """
     clock = Clock(segment.header)
     if not segment.is_sealed:
         for record in segment.records():
             clock.take(record)
-            if record.request in wanted.requests or record.request in wanted.sources or record.request == ids.ZERO:
-                yield _Step(segment.header, clock, [record])
+            if record.request in owners and extent.has(record):
+                yield clock, record
         return
     for record in segment.pick([ids.ZERO], bodies=False):
         clock.take(record)
     files: dict[bytes, Iterator[Record]] = {}
-    for _, key in sorted(_due(segment, wanted)):
-        if key not in wanted.sources and key != ids.ZERO:
-            yield _Step(segment.header, clock, segment.pick([key]))
+    for _, key, is_whole in sorted(_due(segment, owners, extent)):
+        if is_whole:
+            yield from ((clock, record) for record in segment.pick([key]) if extent.has(record))
             continue
         if key not in files:
             files[key] = iter(segment.pick([key]))
-        yield _Step(segment.header, clock, [next(files[key])])
+        yield clock, next(files[key])
 
 
-def _due(segment: Segment, wanted: Scope) -> Iterator[tuple[int, bytes]]:
+def _due(segment: Segment, owners: Container[bytes], extent: Extent) -> Iterator[tuple[int, bytes, bool]]:
     """When each request ends, and where each other record stands: sequences, without any body."""
     for key in (ids.ZERO, *segment.requests()):
-        if key in wanted.requests:
-            yield segment.pick([key], bodies=False)[-1].sequence, key
-        elif key in wanted.sources or key == ids.ZERO:
-            yield from ((record.sequence, key) for record in segment.pick([key], bodies=False))
-
-
-def _is_stated(fields: dict[str, object], row: Row | None) -> bool:
-    if row is None:
-        return False
-    session, run = fields.get("session"), fields.get("run")
-    return session in {filing.session for filing in row.filings} if session is not None else run in row.runs
+        if key not in owners:
+            continue
+        records = [record for record in segment.pick([key], bodies=False) if extent.has(record)]
+        if records and key != ids.ZERO and records[0].kind != Kind.NATIVE_LINE:
+            yield records[-1].sequence, key, True
+        else:
+            yield from ((record.sequence, key, False) for record in records)
 
 
 def _outside(session: Session, source: Source) -> News:

@@ -11,8 +11,10 @@ from blackbird.imports.kept import Joiner
 from blackbird.imports.sources import Source
 from blackbird.timeline import copies, traffic
 from blackbird.timeline.copies import Account, Before, Line
-from blackbird.timeline.picking import pick
+from blackbird.timeline.picking import ALL, Extent, Places, pick
+from blackbird.timeline.session import FAULTS
 from blackbird.trace.folder import Trace
+from blackbird.trace.records import Record
 from blackbox.errors import ReadError
 
 
@@ -27,18 +29,22 @@ class Case(NamedTuple):
     has_traffic: bool
 
 
-def before(trace: Trace, case: Case) -> dict[str, Before]:
+def before(trace: Trace, case: Case, extent: Extent = ALL, places: Places | None = None) -> dict[str, Before]:
     """What of a session's files happened in other sessions of the client, by the id of the file.
 
-    Nothing is read if there can be no other.
+    Nothing is read if there can be no other. Of the traffic, what came before the last line of these files counts:
+    lines tell of what is over, and so what is recorded later changes nothing here.
     """
     mine = {session_of(source) for source in case.sources.values()}
-    if not case.has_traffic and not case.others and len(mine) < 2:
+    if not mine or (not case.has_traffic and not case.others and len(mine) < 2):
         return {}
-    accounts = _accounts(trace, case.sources)
-    kin = _accounts(trace, _kin(trace, accounts, case.others))
+    logs = _Logs(trace, extent, places.logs if places is not None else None)
+    accounts = logs.accounts(case.sources)
+    last = extent.up_to(logs.last) if all(source.is_kept for source in case.sources.values()) else extent
+    kin = logs.accounts(_kin(logs, accounts, case.others))
     lines = [line for account in accounts for line in account.lines]
-    sent = traffic.read(trace, case.requests, lines) if case.has_traffic else {}
+    spans = places.spans if places is not None else None
+    sent = traffic.read(trace, case.requests, lines, last, spans) if case.has_traffic else {}
     for account in (*accounts, *kin):
         account.sent = sent.get(account.name, ())
     found = {
@@ -65,13 +71,13 @@ def _threads(session: str, sources: Iterable[Source]) -> list[str]:
     return [source.native_thread for source in mine if source.native_thread is not None]
 
 
-def _kin(trace: Trace, accounts: Iterable[Account], others: Mapping[bytes, Source]) -> dict[bytes, Source]:
+def _kin(logs: "_Logs", accounts: Iterable[Account], others: Mapping[bytes, Source]) -> dict[bytes, Source]:
     """The files that have the earliest line of a session, too: what is copied is older than all that is not."""
     kin: dict[bytes, Source] = {}
     for account in accounts:
         at, key = min(((at, key) for key, at in account.known), default=(None, ""))
         near = {one: source for one, source in others.items() if at is not None and is_around(source, at)}
-        kin |= {one: near[one] for one in _holding(trace, near, key.encode())}
+        kin |= {one: near[one] for one in logs.holding(near, key.encode())}
     return kin
 
 
@@ -88,39 +94,63 @@ def session_of(source: Source) -> str:
     return source.native_session or source.id
 
 
-def _holding(trace: Trace, near: Mapping[bytes, Source], key: bytes) -> list[bytes]:
-    """Which of some files have an id in them: most have not, and need not be understood for that."""
-    found = {record.request for _, record in pick(trace, near) if key in (record.payload or b"")}
-    found |= {one for one, source in near.items() if any(key in text.encode() for text in _outside(source))}
-    return [one for one in near if one in found]
+class _Logs:
+    """The logs of a trace, as far as it is read."""
+
+    def __init__(self, trace: Trace, extent: Extent, places: Mapping[bytes, Collection[int]] | None) -> None:
+        self._trace = trace
+        self._extent = extent
+        self._places = places
+        #: The last record that was read of any of them.
+        self.last = 0
+
+    def holding(self, near: Mapping[bytes, Source], key: bytes) -> list[bytes]:
+        """Which of some files have an id in them: most have not, and need not be understood for that."""
+        found = {record.request for record in self._records(near) if key in (record.payload or b"")}
+        found |= {one for one, source in near.items() if any(key in text.encode() for text in _outside(source))}
+        return [one for one in near if one in found]
+
+    def accounts(self, sources: Mapping[bytes, Source]) -> list[Account]:
+        """What some files tell of whose their lines are, by session."""
+        read = self._read(sources)
+        found: dict[str, list[list[Line]]] = {}
+        for one, source in sources.items():
+            found.setdefault(session_of(source), []).append(read[one])
+        return [Account(name, lines) for name, lines in found.items()]
+
+    def _read(self, sources: Mapping[bytes, Source]) -> dict[bytes, list[Line]]:
+        pages = {one: _Page(source) for one, source in sources.items()}
+        joiners = {one: Joiner() for one in sources}
+        for record in self._records(sources):
+            self.last = max(self.last, record.sequence)
+            line = joiners[record.request].take(record)
+            if line is not None:
+                pages[record.request].take(line.text)
+        for one, source in sources.items():
+            for text in _outside(source):
+                pages[one].take(text)
+        return {one: page.lines for one, page in pages.items()}
+
+    def _records(self, wanted: Collection[bytes]) -> Iterator[Record]:
+        return (record for _, record in pick(self._trace, wanted, self._extent, self._places))
 
 
-def _accounts(trace: Trace, sources: Mapping[bytes, Source]) -> list[Account]:
-    """What some files tell of whose their lines are, by session."""
-    read = _read(trace, sources)
-    found: dict[str, list[list[Line]]] = {}
-    for one, source in sources.items():
-        found.setdefault(session_of(source), []).append(read[one])
-    return [Account(name, lines) for name, lines in found.items()]
+class _Page:
+    """What the lines of one file say of whose they are."""
 
+    def __init__(self, source: Source) -> None:
+        self.lines: list[Line] = []
+        self._source = source
+        self._reader: natives.Reader | None = None
 
-def _read(trace: Trace, sources: Mapping[bytes, Source]) -> dict[bytes, list[Line]]:
-    readers = {one: natives.READERS[source.format](source.id, source.path) for one, source in sources.items()}
-    found: dict[bytes, list[Line]] = {one: [] for one in sources}
-
-    def take(one: bytes, text: str) -> None:
-        nowhere = Evidence(source=sources[one].id, side=Side.LINE, start=0, end=0)
-        found[one].append(copies.line_of(readers[one].line(text, nowhere)))
-
-    joiners = {one: Joiner() for one in sources}
-    for _, record in pick(trace, sources):
-        line = joiners[record.request].take(record)
-        if line is not None:
-            take(record.request, line.text)
-    for one, source in sources.items():
-        for text in _outside(source):
-            take(one, text)
-    return found
+    def take(self, text: str) -> None:
+        """The next line. One that cannot be understood says nothing here; whoever tells the session tells that."""
+        nowhere = Evidence(source=self._source.id, side=Side.LINE, start=0, end=0)
+        try:
+            self._reader = self._reader or natives.READERS[self._source.format](self._source.id, self._source.path)
+            self.lines.append(copies.line_of(self._reader.line(text, nowhere)))
+        except FAULTS:
+            self.lines.append(Line())
 
 
 def _outside(source: Source) -> Iterator[str]:

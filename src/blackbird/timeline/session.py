@@ -1,6 +1,7 @@
 """One session, record by record in the order of the trace: from exchanges and imported lines to its timeline."""
 
 from collections.abc import Callable, Container, Iterable, Mapping
+from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
@@ -28,6 +29,17 @@ from blackbird.trace.records import Kind, Record, read_object
 
 #: The records with which an exchange is over.
 ENDS = frozenset({Kind.RESPONSE_END, Kind.ERROR})
+#: What a mistake in a reader, or in what it reads, comes to. It costs one exchange or line, and never the rest.
+FAULTS = (
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    LookupError,
+    RecursionError,
+    TypeError,
+    ValueError,
+    msgspec.MsgspecError,
+)
 News = list[Item | Amend]
 
 
@@ -47,6 +59,24 @@ class Share(NamedTuple):
 
 
 WHOLE = Share()
+
+
+class Fault(msgspec.Struct, frozen=True):
+    """An exchange or a line that could not be understood, and where it stands. Nothing of its content is told."""
+
+    source: str
+    message: str
+    segment: int | None = None
+    sequence: int | None = None
+
+
+def describe(error: BaseException) -> str:
+    """A mistake in a few words: what kind, and in which line of the program. Its own words may hold what was said."""
+    last = error.__traceback__
+    while last is not None and last.tb_next is not None:
+        last = last.tb_next
+    place = f" at {Path(last.tb_frame.f_code.co_filename).name}:{last.tb_lineno}" if last is not None else ""
+    return f"it could not be understood ({type(error).__name__}{place})"
 
 
 class Session:
@@ -81,6 +111,8 @@ class Session:
         self._joiners: dict[bytes, Joiner] = {}
         self._times: dict[str, int] = {}
         self._stated: list[Stated] = []
+        #: What could not be understood.
+        self.faults: list[Fault] = []
 
     def record(self, header: Header, clock: Clock, record: Record) -> News:
         """A record of one of its requests; with the last, the exchange is handed on."""
@@ -98,11 +130,16 @@ class Session:
         """A request and its answer, complete or cut off."""
         self.facts.exchange(exchange)
         news: News = []
-        for seen in read(exchange, self._redact):
-            agent = seen.agent
-            name, version = (agent.name, agent.version) if agent is not None else (None, None)
-            self.facts.sender(name, version, seen.links.session)
-            news += self._weaver.exchange(seen)
+        try:
+            for seen in read(exchange, self._redact):
+                agent = seen.agent
+                name, version = (agent.name, agent.version) if agent is not None else (None, None)
+                self.facts.sender(name, version, seen.links.session)
+                news += self._weaver.exchange(seen)
+        except FAULTS as error:
+            place = exchange.provenance
+            segment = place.segments[0].number if place.segments else None
+            self.faults.append(Fault(exchange.request_id, describe(error), segment, place.first_sequence))
         return self._noted(news)
 
     def statement(self, header: Header, record: Record, wall: int) -> None:
@@ -127,30 +164,36 @@ class Session:
 
     def imported(self, source: Source, line: Line) -> News:
         """A whole line of an agent's own log; without a place in the trace, one that was left outside."""
-        reader = self._files.get(source.id)
-        if reader is None:
-            reader = self._files[source.id] = natives.READERS[source.format](source.id, source.path)
-        evidence = Evidence(
-            source=source.id,
-            side=Side.LINE,
-            start=0,
-            end=len(line.text.encode()),
-            segment=line.segment,
-            sequence=line.sequence,
-            file=source.path,
-            offset=line.offset,
-        )
-        return self._entries(reader.line(line.text, evidence))
+        try:
+            return self._entries(self._reader(source).line(line.text, _place_of(source, line)))
+        except FAULTS as error:
+            self.faults.append(Fault(source.id, describe(error), line.segment, line.sequence))
+            return []
+
+    def interrupted(self, instance: bytes | None) -> News:
+        """The exchanges that never ended since another recorder took over, in the order in which they began."""
+        gone = [key for key, parts in self._open.items() if parts[-1].header.instance != instance]
+        return self._hand_on(gone)
 
     def rest(self) -> News:
         """What is still under way, in the order in which it began: exchanges without an end, lines that waited."""
+        return self._hand_on(list(self._open)) + self.waiting()
+
+    def waiting(self) -> News:
+        """What lines wait for others, as if none came any more."""
         news: News = []
-        under_way = sorted(self._open.values(), key=lambda parts: parts[0].records[0].sequence)
-        self._open = {}
-        for parts in under_way:
+        for name, reader in self._files.items():
+            try:
+                news += self._entries(reader.end())
+            except FAULTS as error:
+                self.faults.append(Fault(name, describe(error)))
+        return news
+
+    def _hand_on(self, requests: Iterable[bytes]) -> News:
+        news: News = []
+        under_way = [self._open.pop(request) for request in requests]
+        for parts in sorted(under_way, key=lambda parts: parts[0].records[0].sequence):
             news += self.exchange(assemble(parts, self._live))
-        for reader in self._files.values():
-            news += self._entries(reader.end())
         return news
 
     def timeline(self, news: Iterable[Item | Amend], problems: Iterable[str] = ()) -> Timeline:
@@ -165,6 +208,12 @@ class Session:
             by_model=spending.by_model(items),
             problems=tuple(problems),
         )
+
+    def _reader(self, source: Source) -> natives.Reader:
+        reader = self._files.get(source.id)
+        if reader is None:
+            reader = self._files[source.id] = natives.READERS[source.format](source.id, source.path)
+        return reader
 
     def _timed(self, entry: Entry) -> Entry:
         """What stands in a log without a time happened when the line before it did, as far as anyone knows."""
@@ -212,6 +261,19 @@ def _evidence_of(header: Header, record: Record) -> Evidence:
         end=len(record.payload or b""),
         segment=header.number,
         sequence=record.sequence,
+    )
+
+
+def _place_of(source: Source, line: Line) -> Evidence:
+    return Evidence(
+        source=source.id,
+        side=Side.LINE,
+        start=0,
+        end=len(line.text.encode()),
+        segment=line.segment,
+        sequence=line.sequence,
+        file=source.path,
+        offset=line.offset,
     )
 
 

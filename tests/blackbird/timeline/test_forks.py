@@ -10,8 +10,9 @@ import msgspec
 import pytest
 
 from blackbird.canon import natives, reading
-from blackbird.canon.model import Generation, Message
+from blackbird.canon.model import Evidence, Generation, Message
 from blackbird.canon.natives import claude_code
+from blackbird.canon.seen import Entry
 from blackbird.exchange.exchange import Exchange
 from blackbird.timeline import gather
 from blackbird.timeline.timeline import Timeline
@@ -180,26 +181,55 @@ def client(native: str, session: str | None = None, run: str | None = None) -> F
     return flight
 
 
-@pytest.mark.parametrize("is_later", [False, True])
+@pytest.mark.parametrize("later", [0, 1800, 86_400])
 @pytest.mark.parametrize("has_request", [False, True])
 def test_what_another_session_was_answered_is_not_paid_twice(
-    tmp_path: Path, *, has_request: bool, is_later: bool
+    tmp_path: Path, later: int, *, has_request: bool
 ) -> None:
-    """The original was recorded and never imported. An answer's own id is looked for in what passed at that time."""
+    """The original was recorded and never imported. An answer's own id is looked for in what passed at that time.
+
+    That of the request may be off as far as clocks are.
+    """
     book, flight = Logbook(), client("c0")
     exchange = sent(flight, "Mend it.", "Mended.", "req_a")
-    if is_later:
-        exchange = msgspec.structs.replace(exchange, started_ns=(exchange.started_ns or 0) + 86_400 * SECOND)
+    exchange = msgspec.structs.replace(exchange, started_ns=(exchange.started_ns or 0) + later * SECOND)
     book.exchange(exchange)
     fork = json.loads(json.dumps(FORK))
     fork[1]["message"]["id"] = answer_of(exchange)
     fork[1] |= {"requestId": "req_a"} if has_request else {}
     trace = trace_of(tmp_path, [("c1", fork)], book=book)
     found = gather.load(trace, "c1")
-    is_known = has_request or not is_later
+    is_known = later < (3600 if has_request else 10)
     assert found.spent.usage.input == (10 if is_known else 20)
     assert words(found, inherited=True) == (["Mend it.", "Mended."] if is_known else [])
     assert gather.load(trace, "c0").spent.usage.input == 10
+
+
+def test_what_passes_after_a_log_was_taken_in_tells_nothing_of_it(tmp_path: Path) -> None:
+    book = Logbook()
+    book.log("claude-code", path_of("c1"), "c1", [FORK[0], FORK[1] | {"requestId": "req_a"}])
+    book.exchange(sent(client("c0"), "Mend it.", "Mended.", "req_a"))
+    assert gather.load(trace_of(tmp_path, [], book=book), "c1").spent.usage.input == 10
+    more = [FORK[0], FORK[1] | {"requestId": "req_a"}, *FORK[2:]]
+    found = gather.load(trace_of(tmp_path, [("c1", more)], book=book), "c1")
+    assert (words(found, inherited=True), found.spent.usage.input) == (["Mend it.", "Mended."], 10)
+
+
+def test_a_line_that_cannot_be_understood_says_nothing_of_whose_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = claude_code.Reader.line
+
+    def line(reader: claude_code.Reader, text: str, evidence: Evidence) -> list[Entry]:
+        if "Mended." in text:
+            raise KeyError(text)
+        return list(real(reader, text, evidence))
+
+    monkeypatch.setattr(claude_code.Reader, "line", line)
+    found = gather.load(trace_of(tmp_path, [("c0", FIRST), ("c1", FORK)]), "c1")
+    assert words(found, inherited=True) == ["Mend it."]
+    assert words(found, inherited=False) == ["Again?", "Once more."]
+    assert ["KeyError" in problem for problem in found.problems] == [True]
 
 
 def test_what_was_sent_without_an_id_of_a_session_may_be_anybodys(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from blackbird.cli import reading
 from blackbird.home import Home
 from blackbird.sessions import rows
 from blackbird.timeline import gather
-from blackbird.timeline.gather import Scope
+from blackbird.timeline.scopes import Scope
 from blackbird.timeline.timeline import Timeline
 from blackbird.trace.errors import TraceError
 from blackbird.trace.folder import Trace

@@ -1,0 +1,171 @@
+"""What is asked of the memory: artifacts by their id, session, task, type or run; findings; how far it is."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Self
+
+import apsw
+import msgspec
+
+from blackbird.artifacts.model import Artifact, Type
+from blackbird.store import files
+from blackbird.store.values import Finding, Kept, Mark
+from blackbox.errors import ReadError
+
+#: Another number, or another builder, and the file is made anew; nothing in it is worth being converted.
+SCHEMA = 1
+TABLES = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
+CREATE TABLE session (name TEXT PRIMARY KEY, digest BLOB NOT NULL, scope BLOB NOT NULL) WITHOUT ROWID;
+CREATE TABLE artifact (
+    number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, session TEXT NOT NULL, task TEXT, run TEXT,
+    type TEXT NOT NULL, title TEXT NOT NULL, at INTEGER, is_expired INTEGER NOT NULL, body BLOB NOT NULL
+);
+CREATE INDEX artifact_session ON artifact (session, type);
+CREATE INDEX artifact_task ON artifact (task) WHERE task IS NOT NULL;
+CREATE INDEX artifact_run ON artifact (run) WHERE run IS NOT NULL;
+CREATE INDEX artifact_type ON artifact (type);
+CREATE TABLE finding (
+    session TEXT, source TEXT NOT NULL, rule TEXT NOT NULL, message TEXT NOT NULL, segment INTEGER, sequence INTEGER
+);
+CREATE INDEX finding_session ON finding (session);
+"""
+_ARTIFACT = msgspec.json.Decoder(Artifact)
+
+
+class Stored(msgspec.Struct, frozen=True):
+    """An artifact as the memory has it; `is_expired`: what it came from is no longer in the trace."""
+
+    artifact: Artifact
+    is_expired: bool = False
+
+
+class Memory:
+    """The memory in one file. Each question sees it as it is between two transactions of the writer."""
+
+    def __init__(self, path: Path, *, writable: bool = False) -> None:
+        self.path = path
+        self._database: apsw.Connection = files.connect(path, writable=writable)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._database.close()
+
+    def fits(self, builder: str) -> bool:
+        """Whether it was made by this program and this builder."""
+        return bool(self.meta("schema") == SCHEMA) and self.builder == builder
+
+    @property
+    def builder(self) -> str | None:
+        """The version of what made its artifacts."""
+        found = self.meta("builder")
+        return str(found) if found is not None else None
+
+    def get(self, identifier: str) -> Stored | None:
+        """One artifact."""
+        return next(iter(self._stored("id = ?", [identifier])), None)
+
+    def starting(self, prefix: str) -> list[Stored]:
+        """The artifacts whose id starts so."""
+        return self._stored("id >= ? AND id < ?", [prefix, prefix + "\U0010ffff"])
+
+    def find(
+        self,
+        *,
+        session: str | None = None,
+        task: str | None = None,
+        kind: Type | None = None,
+        run: str | None = None,
+    ) -> list[Stored]:
+        """Those of a session, a task, a type, a run; by time."""
+        asked = {"session": session, "task": task, "type": kind, "run": run}
+        given = {name: str(value) for name, value in asked.items() if value is not None}
+        return self._stored(" AND ".join(f"{name} = ?" for name in given) or "1", list(given.values()))
+
+    def findings(self, session: str | None = None) -> list[Finding]:
+        """What could not be understood: of a session, or all."""
+        where, values = ("WHERE session = ?", [session]) if session is not None else ("", [])
+        columns = Finding.__struct_fields__
+        query = f"SELECT {', '.join(columns)} FROM finding {where} ORDER BY segment, sequence, source, message"  # noqa: S608 (names of ours)
+        return [Finding(**dict(zip(columns, row, strict=True))) for row in self._rows(query, values)]
+
+    def sessions(self) -> dict[str, Kept]:
+        """The sessions that were written."""
+        return {
+            name: Kept(digest, scope) for name, digest, scope in self._rows("SELECT * FROM session ORDER BY name")
+        }
+
+    def counts(self) -> dict[str, int]:
+        """How many artifacts there are of each type."""
+        return dict(self._rows("SELECT type, count(*) FROM artifact GROUP BY type ORDER BY type"))
+
+    def mark(self) -> Mark | None:
+        """How far it is."""
+        return self._mark("mark")
+
+    def survey_mark(self) -> Mark | None:
+        """How far what a later look goes on from is; never further than the memory."""
+        return self._mark("survey_mark")
+
+    def all(self) -> list[Stored]:
+        """Everything."""
+        return self._stored("1", [])
+
+    def dump(self) -> Iterator[bytes]:
+        """All artifacts, one JSON object each, sorted by their ids: the same bytes for the same content."""
+        return (row[0] for row in self._rows("SELECT body FROM artifact ORDER BY id"))
+
+    def meta(self, key: str) -> Any:
+        """A fact of the file as a whole."""
+        found = list(self._rows("SELECT value FROM meta WHERE key = ?", [key]))
+        return found[0][0] if found else None
+
+    def _mark(self, key: str) -> Mark | None:
+        found = self.meta(key)
+        return msgspec.json.decode(found, type=Mark) if found is not None else None
+
+    def _stored(self, where: str, values: list[Any]) -> list[Stored]:
+        query = f"SELECT body, is_expired FROM artifact WHERE {where} ORDER BY at, id"  # noqa: S608 (names of ours)
+        return [Stored(_ARTIFACT.decode(body), bool(expired)) for body, expired in self._rows(query, values)]
+
+    def _rows(self, query: str, values: list[Any] | None = None) -> Iterator[Any]:
+        with files.told(self.path):
+            yield from self._database.execute(query, values or [])
+
+
+class Reader:
+    """The memory of a folder, whichever file it is by now."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._memory: Memory | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._memory is not None:
+            self._memory.close()
+
+    @property
+    def memory(self) -> Memory | None:
+        """The memory as it is now; nothing if nothing was ever derived."""
+        for _ in range(8):
+            path = files.current(self._folder)
+            if self._memory is not None and self._memory.path != path:
+                self._memory.close()
+                self._memory = None
+            if path is None or self._memory is not None:
+                return self._memory
+            try:
+                self._memory = Memory(path)
+            except ReadError:
+                # Another took its place between the look and the opening.
+                continue
+        return None
