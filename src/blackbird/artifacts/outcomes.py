@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from blackbird.artifacts import prose, quotes, shortening, verdicts
+from blackbird.artifacts import prose, quotes, repository, shortening, verdicts
 from blackbird.artifacts.model import Artifact, Change, Command, Outcome, Provenance, Status, Type, artifact_id
 from blackbird.artifacts.scene import Run, Scene
 from blackbird.artifacts.work import Act
@@ -51,7 +51,7 @@ def _outcome(
 ) -> Artifact | None:
     last = max(_evidence(scene, run, did, said, blocked), key=lambda verdict: verdict.order, default=None)
     status = last.status if last is not None else Status.UNKNOWN
-    files, commands = _files(did), _commands(did)
+    files, commands = repository.corrected(_files(did), run, scene.about.cwd), _commands(did)
     errors = list(dict.fromkeys(act.error.text for act in did if act.error is not None))[:_ERRORS]
     final = _final(scene, said)
     bullets = _bullets(files, commands, final)
@@ -252,5 +252,6 @@ def _places(last: Verdict | None, did: list[Act], said: list[Message], run: Run)
     telling = telling or (did[-1:] if not said else [])
     found += [place for act in telling if act.result is not None and (place := quotes.whole(act.result)) is not None]
     found += [place for message in (*said[:1], *said[-1:]) if (place := quotes.whole(message)) is not None]
-    found += [quotes.of_event(f"{one.event}:{one.evidence.sequence}", one.evidence) for one in run.stated[:2]]
+    stated = [one for one in run.stated if one.event == repository.CHANGES] or run.stated[:2]
+    found += [quotes.of_event(f"{one.event}:{one.evidence.sequence}", one.evidence) for one in stated]
     return tuple(list(dict.fromkeys(found))[:_PLACES])

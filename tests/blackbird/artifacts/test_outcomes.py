@@ -236,3 +236,25 @@ def test_what_was_read_is_kept_as_well() -> None:
 
 def test_a_command_is_one_value() -> None:
     assert Command(line="ls") == Command(line="ls", kind="other", exit_code=None, ok=None, said=None, times=1)
+
+
+@pytest.mark.requirement("TOOLEV-03")
+def test_git_has_the_last_word_on_what_changed() -> None:
+    story = Story()
+    story.run("run_1", "t1")
+    story.state("run.context", {"root": "/home/dev"})
+    call = story.call("Edit", {"file_path": "/home/dev/crane/lamp.py", "old_string": "a", "new_string": "b"}, "ok")
+    story.call("Write", {"file_path": "/home/dev/crane/build/out.txt", "content": "x"}, "ok")
+    files = [
+        {"path": "crane/lamp.py", "added": 3, "removed": 1},
+        {"path": "crane/made.py", "added": None, "removed": None, "untracked": True},
+        {"path": "crane/mine.py", "added": 9, "removed": 9, "was_changed": True},
+    ]
+    story.state("run.changes", {"files": files})
+    story.end()
+    found = content(story).files
+    assert [(one.path, one.action, one.added, one.removed, one.cause == call) for one in found] == [
+        ("lamp.py", "edited", 3, 1, True),
+        ("made.py", "created", None, None, False),
+        ("build/out.txt", "edited", 1, 0, False),
+    ]
