@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from blackbird.artifacts import quotes, shortening, verdicts
+from blackbird.artifacts import prose, quotes, repository, shortening, verdicts
 from blackbird.artifacts.model import Artifact, Change, Command, Outcome, Provenance, Status, Type, artifact_id
 from blackbird.artifacts.scene import Run, Scene
 from blackbird.artifacts.work import Act
@@ -15,6 +15,9 @@ _ERRORS = 8
 _PLACES = 24
 _NAMED_FILES = 6
 _BULLET = 200
+_DESCRIPTION = 300
+#: What ends sooner is no sentence, but an abbreviation.
+_SHORTEST = 12
 
 
 class Verdict(NamedTuple):
@@ -48,7 +51,7 @@ def _outcome(
 ) -> Artifact | None:
     last = max(_evidence(scene, run, did, said, blocked), key=lambda verdict: verdict.order, default=None)
     status = last.status if last is not None else Status.UNKNOWN
-    files, commands = _files(did), _commands(did)
+    files, commands = repository.corrected(_files(did), run, scene.about.cwd), _commands(did)
     errors = list(dict.fromkeys(act.error.text for act in did if act.error is not None))[:_ERRORS]
     final = _final(scene, said)
     bullets = _bullets(files, commands, final)
@@ -203,11 +206,13 @@ def _final(scene: Scene, said: list[Message]) -> str | None:
 
 
 def _asked(scene: Scene, said: list[Message]) -> str | None:
-    for message in said:
-        for part, is_human in scene.spoken(message):
-            if is_human and part.text.strip():
-                return shortening.one_line(part.text, 300)
-    return None
+    """What the human typed first; what they only passed on counts if they typed nothing."""
+    asked = [part.text for message in said for part, is_human in scene.spoken(message) if is_human]
+    words = (" ".join(text[first:last] for first, last in prose.typed(text)) for text in asked)
+    found = next((text for text in words if text.strip()), None) or next(
+        (text for text in asked if text.strip()), None
+    )
+    return shortening.one_line(found, _DESCRIPTION) if found is not None else None
 
 
 def _bullets(files: tuple[Change, ...], commands: tuple[Command, ...], final: str | None) -> tuple[str, ...]:
@@ -229,7 +234,7 @@ def _bullets(files: tuple[Change, ...], commands: tuple[Command, ...], final: st
 def first_sentence(text: str) -> str:
     """The first sentence of a line."""
     for at, sign in enumerate(text):
-        if sign in ".!?" and text[at + 1 : at + 2] in ("", " ") and at > 20:
+        if sign in ".!?" and text[at + 1 : at + 2] in ("", " ") and at > _SHORTEST:
             return text[: at + 1]
     return text
 
@@ -244,7 +249,9 @@ def _places(last: Verdict | None, did: list[Act], said: list[Message], run: Run)
     """What decided it first, then what changed something or went wrong, then the words at both ends."""
     found = [last.place] if last is not None else []
     telling = [act for act in did if act.changes or act.verdict is not None or act.error is not None]
+    telling = telling or (did[-1:] if not said else [])
     found += [place for act in telling if act.result is not None and (place := quotes.whole(act.result)) is not None]
     found += [place for message in (*said[:1], *said[-1:]) if (place := quotes.whole(message)) is not None]
-    found += [quotes.of_event(f"{one.event}:{one.evidence.sequence}", one.evidence) for one in run.stated[:2]]
+    stated = [one for one in run.stated if one.event == repository.CHANGES] or run.stated[:2]
+    found += [quotes.of_event(f"{one.event}:{one.evidence.sequence}", one.evidence) for one in stated]
     return tuple(list(dict.fromkeys(found))[:_PLACES])

@@ -163,7 +163,10 @@ def _edits(scene: Scene, deed: Deed) -> Iterator[Change]:
         yield from patched
         return
     given = changes.change_of(call, result)
-    named = tools.paths_in(call.arguments or {}) or ([given.path] if given is not None and given.path else [])
+    written = result.details.get("writes")
+    named = [path for path in written if isinstance(path, str)] if isinstance(written, list) else []
+    named = named or tools.paths_in(call.arguments or {})
+    named = named or ([given.path] if given is not None and given.path else [])
     for path in named:
         yield _change(
             scene,

@@ -13,6 +13,7 @@ def test_an_id_depends_on_type_session_and_key_alone() -> None:
     assert artifact_id(Type.DECISION, "dock", "database", "postgres") != one
 
 
+@pytest.mark.requirement("ART-02")
 def test_an_artifact_without_evidence_is_refused() -> None:
     with pytest.raises(ValueError, match="without evidence"):
         Artifact(
