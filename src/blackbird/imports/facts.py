@@ -11,6 +11,9 @@ import msgspec
 
 from blackbird.imports.recognise import load
 from blackbird.sessions.imported import instant
+from blackbox.document.line import Line
+from blackbox.events.messages import Message
+from blackbox.syntax.kinds import Kind, classify
 
 _LONGEST_TITLE = 120
 #: What is looked at of the words, so that a secret in them is seen as a whole before they are shortened.
@@ -29,9 +32,10 @@ _COMMAND = re.compile(r"<command-name>(.*?)</command-name>", re.DOTALL)
 _ARGUMENTS = re.compile(r"<command-args>(.*?)</command-args>", re.DOTALL)
 _ANSWERED = "<local-command-stdout>"
 _HEADING = re.compile(r"^# (.+)$", re.MULTILINE)
-_HEADER_ID = re.compile(r"(?:id|session): *(\S+)")
-_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)")
+_HEADER_FIELD = re.compile(r"(id|session|agent|(?:extra\.)?parent_session): *(.+)")
 
+#: What a header says of an agent that nobody knows.
+_NOBODY = ("", "unknown")
 #: What stands for a field that is not there.
 _NOTHING = msgspec.Raw()
 
@@ -48,6 +52,11 @@ class _Line(msgspec.Struct):
     cwd: Any = None
     project: Any = msgspec.field(default=None, name="projectHash")
     is_meta: Any = msgspec.field(default=None, name="isMeta")
+    #: The first line of a companion: what it is called, whose sub-agent's it is, when that began, and its header.
+    own: Any = msgspec.field(default=None, name="session_id")
+    parent: Any = msgspec.field(default=None, name="parent_session")
+    started: Any = msgspec.field(default=None, name="started_at")
+    header: msgspec.Raw = _NOTHING
     message: msgspec.Raw = _NOTHING
     payload: msgspec.Raw = _NOTHING
     content: msgspec.Raw = _NOTHING
@@ -61,6 +70,8 @@ class _Inner(msgspec.Struct):
     id: Any = None
     role: Any = None
     session: Any = msgspec.field(default=None, name="session_id")
+    agent: Any = None
+    header: msgspec.Raw = _NOTHING
     content: msgspec.Raw = _NOTHING
     parts: msgspec.Raw = _NOTHING
     message: msgspec.Raw = _NOTHING
@@ -83,6 +94,8 @@ class Facts(msgspec.Struct):
     messages: int = 0
     #: The folder that the agent worked in, or the SHA-256 of its path.
     folder: str | None = None
+    #: The agent, where a log names it and its format does not.
+    client: str | None = None
 
     def date(self, text: object) -> None:
         """Something happened then."""
@@ -138,8 +151,10 @@ def take(facts: Facts, format_name: str, text: str) -> None:
 
 def _take_line(facts: Facts, line: _Line) -> None:
     """Claude Code, Gemini CLI, Qwen Code and companions: a type, a time, and a message or its content."""
-    for time in (line.timestamp, line.begun, line.updated):
+    for time in (line.timestamp, line.begun, line.updated, line.started):
         facts.date(time)
+    if line.type == "header" and isinstance(line.parent, str) and isinstance(line.own, str):
+        facts.session, facts.thread = line.parent, line.own
     if facts.session is None and isinstance(line.session, str):
         facts.session = line.session
     if facts.thread is None and isinstance(line.agent, str) and line.type != "agent-meta":
@@ -150,6 +165,8 @@ def _take_line(facts: Facts, line: _Line) -> None:
     inner = _inner(line.message) if facts.session is None or facts.title is None else _Inner()
     if facts.session is None and isinstance(inner.session, str):
         facts.session = inner.session
+    if line.type in ("system", "header") and facts.client is None:
+        _name(facts, _inner(line.header or inner.header).agent)
     if line.type in ("user", "assistant", "gemini"):
         facts.messages += 1
     if facts.title is None and line.type == "user" and not line.is_meta:
@@ -241,16 +258,33 @@ def _moment(text: str) -> str | None:
 
 
 def _take_log(facts: Facts, text: str) -> None:
-    header = _HEADER_ID.fullmatch(text.strip()) if facts.session is None else None
-    if header is not None:
-        facts.session = header[1].strip("\"'")
-    time = _TIME.search(text)
-    facts.date(time[0] if time is not None else None)
-    kind, _, words = text.partition(":")
-    if kind in ("u", "a"):
-        facts.messages += 1
-    if kind == "u":
-        facts.entitle(words)
+    """A line of a flight log: what stands in its words and results is quoted, and tells nothing of the log."""
+    kind = classify(text)
+    if kind is Kind.UNKNOWN and not facts.messages and facts.first_at is None:
+        field = _HEADER_FIELD.fullmatch(text.strip())
+        if field is not None:
+            _take_field(facts, field[1], field[2].strip("\"'"))
+    if kind in (Kind.UNKNOWN, Kind.BLANK, Kind.CONTINUATION, Kind.COMMENT):
+        return
+    line = Line(kind, 1, text)
+    facts.date(line.meta.raw.get("ts"))
+    facts.messages += kind in (Kind.USER, Kind.AGENT)
+    if kind is Kind.USER and isinstance(line.event, Message):
+        facts.entitle(line.event.text)
+
+
+def _take_field(facts: Facts, name: str, value: str) -> None:
+    if name == "agent":
+        _name(facts, value)
+    elif name in ("id", "session"):
+        facts.session = facts.session or value
+    else:
+        facts.session, facts.thread = value, facts.session
+
+
+def _name(facts: Facts, agent: object) -> None:
+    if facts.client is None and isinstance(agent, str) and agent not in _NOBODY:
+        facts.client = agent
 
 
 def _take_row(facts: Facts, row: dict[str, Any]) -> None:

@@ -41,7 +41,7 @@ class Candidate(msgspec.Struct, frozen=True):
     @property
     def client(self) -> str:
         """Whose it is, for people."""
-        return self.format.client or self.format.name
+        return self.format.client or self.facts.client or self.format.name
 
     @property
     def session(self) -> str:
@@ -171,6 +171,7 @@ def facts_of(known: Taken) -> Facts:
         title=source.title,
         messages=source.messages,
         folder=source.folder,
+        client=source.client,
     )
 
 

@@ -215,8 +215,12 @@ class Passage:
         if not self._is_open:
             if not self._before:
                 # The first lines say more than the glance at them, if they are long.
-                whose = {"native_session": self._facts.session, "native_thread": self._facts.thread}
-                self._taken.source = msgspec.structs.replace(self._taken.source, **whose)
+                self._taken.source = msgspec.structs.replace(
+                    self._taken.source,
+                    native_session=self._facts.session,
+                    native_thread=self._facts.thread,
+                    client=self._candidate.format.client or self._facts.client,
+                )
             self._taker.state(OPEN, self._taken.source, _about(self._taken.source))
             self._is_open = True
         answer = self._taker.send(self._taken.source, self._lines, self._size)
@@ -272,7 +276,7 @@ def begin(candidate: Candidate, *, keep: bool) -> Taken:
         source=Source(
             id=source_id(about.name, path, generation),
             format=about.name,
-            client=about.client,
+            client=about.client or candidate.facts.client,
             path=path,
             generation=generation,
             native_session=candidate.facts.session,
