@@ -19,7 +19,7 @@ from blackbird.deeds.results import is_error
 from blackbird.flightlog.entries import agents, answers, calls, marks, spending
 from blackbird.flightlog.entries.agents import Agent, Agents
 from blackbird.flightlog.entries.calling import Calling
-from blackbird.flightlog.entries.line import Line, spoken, tokens_of
+from blackbird.flightlog.entries.line import Line, both, spoken, tokens_of
 from blackbird.flightlog.entries.marks import Modes
 from blackbird.flightlog.entries.responses import Responses, Steps
 from blackbird.flightlog.entries.words import note_of, summary_of, turns_of
@@ -220,14 +220,14 @@ class Composer:
         named: MetaFields = {**meta, **spending.named(generation, self._main_model, meta)}
         if is_first and generation.usage is not None and not self._responses.is_told(generation):
             if is_carrier:
-                return {**named, **tokens_of(generation.usage)}
+                return both(named, tokens_of(generation.usage))
             self._wordless(generation, item.thread, item.at)
         return named
 
     def _wordless(self, generation: Generation, thread: str, at: int | None) -> None:
         """A message without words, for what a response used that has none."""
-        used = {} if generation.usage is None else tokens_of(generation.usage)
-        meta: MetaFields = {**spending.named(generation, self._main_model, {}), **used}
+        used = MetaFields() if generation.usage is None else tokens_of(generation.usage)
+        meta = both(spending.named(generation, self._main_model, {}), used)
         if not spending.is_own(generation):
             meta["extra"] = {**meta["extra"], "purpose": generation.purpose.value}
         self._say(thread, Said("agent", ""), meta, at=at, key=generation.id)
@@ -281,7 +281,7 @@ class Composer:
             self._say(call.thread, calls.begun(call.event), meta, at=at)
         else:
             ended = calls.ended(call.event, call.outcome(result))
-            self._say(call.thread, ended, {**meta, **call.closing(result)}, at=at)
+            self._say(call.thread, ended, both(meta, call.closing(result)), at=at)
             call.is_open = False
         self._lines += behind
 

@@ -146,15 +146,15 @@ def take(facts: Facts, format_name: str, text: str) -> None:
         if format_name == "codex":
             _take_codex(facts, line)
         else:
+            if format_name == "companion":
+                _take_start(facts, line)
             _take_line(facts, line)
 
 
 def _take_line(facts: Facts, line: _Line) -> None:
     """Claude Code, Gemini CLI, Qwen Code and companions: a type, a time, and a message or its content."""
-    for time in (line.timestamp, line.begun, line.updated, line.started):
+    for time in (line.timestamp, line.begun, line.updated):
         facts.date(time)
-    if line.type == "header" and isinstance(line.parent, str) and isinstance(line.own, str):
-        facts.session, facts.thread = line.parent, line.own
     if facts.session is None and isinstance(line.session, str):
         facts.session = line.session
     if facts.thread is None and isinstance(line.agent, str) and line.type != "agent-meta":
@@ -165,8 +165,6 @@ def _take_line(facts: Facts, line: _Line) -> None:
     inner = _inner(line.message) if facts.session is None or facts.title is None else _Inner()
     if facts.session is None and isinstance(inner.session, str):
         facts.session = inner.session
-    if line.type in ("system", "header") and facts.client is None:
-        _name(facts, _inner(line.header or inner.header).agent)
     if line.type in ("user", "assistant", "gemini"):
         facts.messages += 1
     if facts.title is None and line.type == "user" and not line.is_meta:
@@ -175,6 +173,15 @@ def _take_line(facts: Facts, line: _Line) -> None:
     if line.set:
         for message in _messages(_inner(line.set).messages):
             _take_line(facts, message)
+
+
+def _take_start(facts: Facts, line: _Line) -> None:
+    """The first line of a companion: who wrote it, and of a sub-agent's, whose that is."""
+    facts.date(line.started)
+    if line.type == "header" and isinstance(line.parent, str) and isinstance(line.own, str):
+        facts.session, facts.thread = line.parent, line.own
+    if line.type in ("system", "header"):
+        _name(facts, _inner(line.header or _inner(line.message).header).agent)
 
 
 def _take_codex(facts: Facts, line: _Line) -> None:

@@ -67,7 +67,7 @@ class Row:
 
     @property
     def agents(self) -> list[str]:
-        """The clients: as runs state them, else as requests and logs name themselves, else as the logs are written."""
+        """The clients: as runs state them, else as requests and logs say, else how the logs are written."""
         forms = dict.fromkeys(log.format for log in self.logs if log.format is not None)
         return list(self.stated or self.seen or forms)
 

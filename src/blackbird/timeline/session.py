@@ -1,6 +1,7 @@
 """One session, record by record in the order of the trace: from exchanges and imported lines to its timeline."""
 
-from collections.abc import Callable, Container, Iterable, Iterator
+import itertools
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -18,6 +19,7 @@ from blackbird.imports.line import Line
 from blackbird.imports.sources import Source
 from blackbird.timeline import spending
 from blackbird.timeline.about import Facts
+from blackbird.timeline.copies import Copy, Known
 from blackbird.timeline.order import settle
 from blackbird.timeline.prices import Pricer
 from blackbird.timeline.timeline import Stated, Timeline
@@ -53,7 +55,7 @@ class Session:
     `redact` takes secrets out of texts that were put together: rules for bytes do not see what a stream cut in two.
     `live` is the instance of the recorder that runs, if one does; `told` has the client's ids of lines that another
     session told already, and that were only copied into this one's log. `share` is the part of the logs that is its
-    own.
+    own. `copies` are other forms of its logs: they are read last, for what no other has.
     """
 
     def __init__(
@@ -64,12 +66,14 @@ class Session:
         live: bytes | None = None,
         told: Container[str] = (),
         share: Share = WHOLE,
+        copies: Iterable[Source] = (),
         pricer: Pricer | None = None,
     ) -> None:
         self.facts = Facts(name)
         self._live = live
         self._told = told
         self._share = share
+        self._held: dict[str, list[tuple[Source, Line]]] = {source.id: [] for source in copies}
         self._weaver = Weaver(prices=pricer if pricer is not None else Pricer())
         self._redact = redact
         self._open: dict[bytes, list[Part]] = {}
@@ -123,23 +127,19 @@ class Session:
 
     def imported(self, source: Source, line: Line) -> News:
         """A whole line of an agent's own log; without a place in the trace, one that was left outside."""
+        if source.id in self._held:
+            self._held[source.id].append((source, line))
+            return []
         reader = self._files.get(source.id)
         if reader is None:
             reader = self._files[source.id] = natives.READERS[source.format](source.id, source.path)
-        evidence = Evidence(
-            source=source.id,
-            side=Side.LINE,
-            start=0,
-            end=len(line.text.encode()),
-            segment=line.segment,
-            sequence=line.sequence,
-            file=source.path,
-            offset=line.offset,
-        )
-        return self._entries(self._timed(source, reader.line(line.text, evidence)))
+        return self._entries(self._timed(source, reader.line(line.text, _place_of(source, line))))
 
-    def rest(self) -> News:
-        """What is still under way, in the order in which it began: exchanges without an end, lines that waited."""
+    def rest(self, before: Sequence[Item | Amend] = ()) -> News:
+        """What is still under way, in the order in which it began: exchanges without an end, lines that waited.
+
+        `before` is what was handed out until now, if copies are to be compared with it.
+        """
         news: News = []
         under_way = sorted(self._open.values(), key=lambda parts: parts[0].records[0].sequence)
         self._open = {}
@@ -147,7 +147,27 @@ class Session:
             news += self.exchange(assemble(parts, self._live))
         for reader in self._files.values():
             news += self._entries(reader.end())
-        return news
+        return news + self._copied([*before, *news])
+
+    def _copied(self, before: News) -> News:
+        """What copies have that nothing else has."""
+        held, self._held = [lines for lines in self._held.values() if lines], {}
+        known = Known(settle(before) if held else ())
+        found: News = []
+        for lines in held:
+            source, copy, news = lines[0][0], Copy(known), News()
+            reader = natives.READERS[source.format](source.id, source.path)
+            told = (entry for _, line in lines for entry in reader.line(line.text, _place_of(source, line)))
+            for entry in itertools.chain(told, _ending(reader)):
+                self.facts.know(entry.about, entry.session)
+                if entry.at is not None:
+                    self.facts.touch(entry.at)
+                more = copy.take(entry)
+                if more is not None and self._share.has_yet(more[0].at):
+                    news += self._weaver.entry(more[0], behind=more[1])
+            known.add(settle(news))
+            found += self._noted(news)
+        return found
 
     def timeline(self, news: Iterable[Item | Amend], problems: Iterable[str] = ()) -> Timeline:
         """All of it as a timeline; `news` is what was handed out so far."""
@@ -187,6 +207,25 @@ class Session:
             if not isinstance(item, Amend):
                 self.facts.item(item)
         return news
+
+
+def _place_of(source: Source, line: Line) -> Evidence:
+    """Where a line of an agent's own log stands."""
+    return Evidence(
+        source=source.id,
+        side=Side.LINE,
+        start=0,
+        end=len(line.text.encode()),
+        segment=line.segment,
+        sequence=line.sequence,
+        file=source.path,
+        offset=line.offset,
+    )
+
+
+def _ending(reader: natives.Reader) -> Iterator[Entry]:
+    """What a reader tells at the end, asked when all lines were read."""
+    yield from reader.end()
 
 
 def _evidence_of(header: Header, record: Record) -> Evidence:

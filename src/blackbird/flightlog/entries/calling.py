@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import msgspec
 
 from blackbird.canon.model import Call, Result, ToolCall
+from blackbird.canon.natives.flight.telling import NOT_RECORDED
 from blackbird.deeds.questions import Asked, questions_of
 from blackbird.deeds.results import is_error
 from blackbird.deeds.roles import Role, Use
@@ -19,7 +20,6 @@ from blackbox.syntax.results import Result as Outcome
 from blackbox.write import results, scalars
 from blackbox.write.scalars import MetaFields
 
-_NO_RESULT = "no result was recorded"
 _SUPERSEDED = "a later attempt took its place"
 
 
@@ -110,8 +110,8 @@ class OpenCall(msgspec.Struct):
     def missing(self) -> Event:
         """The end of a call that nothing came back from."""
         if self.use is Use.PLAN_EXIT:
-            return lines.build_plan("create", lines.Arguments(), results.skip(_NO_RESULT))
-        return lines.build_observation(lines.Arguments(), results.skip(_NO_RESULT))
+            return lines.build_plan("create", lines.Arguments(), results.skip(NOT_RECORDED))
+        return lines.build_observation(lines.Arguments(), results.skip(NOT_RECORDED))
 
     def superseded(self) -> Event:
         """The end of a call of an attempt that was given up."""

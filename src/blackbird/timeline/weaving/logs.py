@@ -2,7 +2,7 @@
 
 import msgspec
 
-from blackbird.canon.model import Amend, Cost, Generation, Mark, Purpose, Reply, Role, ToolResult, Usage
+from blackbird.canon.model import Amend, Cost, Generation, Item, Mark, Purpose, Reply, Role, ToolResult, Usage
 from blackbird.canon.seen import Entry
 from blackbird.timeline.prices import Pricer
 from blackbird.timeline.weaving import elements, keys, match
@@ -22,6 +22,13 @@ class _Cursor:
         self.unclaimed: list[str] = []
         #: The last thought, and what it stands behind.
         self.thought: tuple[Node, str] | None = None
+        self._passed: set[str] = set()
+
+    def go_behind(self, item: str) -> None:
+        """What comes next follows an item of another log; once."""
+        if item not in self._passed:
+            self._passed.add(item)
+            self.thought = (self.node, item)
 
     @property
     def tip(self) -> str | None:
@@ -43,8 +50,8 @@ class Logs:
         #: Thoughts that a log has told of.
         self._heard: set[str] = set()
 
-    def take(self, entry: Entry) -> None:
-        """One line; the same line of another file changes nothing."""
+    def take(self, entry: Entry, behind: Item | None = None) -> None:
+        """One line; the same line of another file changes nothing. `behind` is what it follows, if that is told."""
         turns = (entry.turn,) if entry.turn is not None else ()
         found = elements.of_turns(turns, None, entry.origin)
         line = keys.digest(entry.evidence.source, str(entry.evidence.offset), str(entry.evidence.start))
@@ -56,6 +63,8 @@ class Logs:
             return
         strand = self._strand(entry, found)
         cursor = self._cursor(entry, strand, known[1] if known is not None else None)
+        if behind is not None:
+            cursor.go_behind(behind.id)
         if entry.turn is not None and entry.turn.role is not Role.ASSISTANT:
             cursor.spoken.clear()
             cursor.unclaimed.clear()
