@@ -1,5 +1,7 @@
 """Weaves the lines of agents' own logs: alone they make the timeline, beside the wire they join it."""
 
+from collections import Counter
+
 import msgspec
 
 from blackbird.canon.model import Amend, Cost, Generation, Item, Mark, Purpose, Reply, Role, ToolResult, Usage
@@ -23,6 +25,14 @@ class _Cursor:
         #: The last thought, and what it stands behind.
         self.thought: tuple[Node, str] | None = None
         self._passed: set[str] = set()
+        self._said: Counter[bytes] = Counter()
+
+    def counted(self, element: Element) -> Element:
+        """What a file says beside the conversation several times, each by itself."""
+        key = element.mold.key
+        count = self._said[key]
+        self._said[key] += 1
+        return element._replace(mold=element.mold._replace(key=keys.digest(key, str(count)))) if count else element
 
     def go_behind(self, item: str) -> None:
         """What comes next follows an item of another log; once."""
@@ -133,7 +143,8 @@ class Logs:
         if mold.kind is Kind.THOUGHT:
             self._thought(strand, cursor, element, stand)
         elif mold.kind is Kind.ASIDE:
-            loom.beside(cursor.node, element, strand.id, LOG, stand, is_late=bool(cursor.node.children))
+            told = cursor.counted(element) if element.is_own else element
+            loom.beside(cursor.node, told, strand.id, LOG, stand, is_late=bool(cursor.node.children))
         elif mold.is_summary:
             self._summary(strand, cursor, element, stand)
         else:

@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from blackbird.canon import wrappers
 from blackbird.canon.model import (
     Amend,
     Call,
@@ -99,7 +100,22 @@ class Loom:
             self.say(element, node.thread, stand, parent)
 
     def say(self, element: Element, thread: str, stand: Stand, parent: str | None) -> None:
-        """Hands out a message."""
+        """Hands out a message, or what the words of a client tell of."""
+        mark = wrappers.mark_of(element.text) if element.mold.kind is Kind.ASIDE else None
+        if mark is not None:
+            self.hand_out(
+                Mark(
+                    id=stand.id,
+                    thread=thread,
+                    at=stand.at,
+                    parent=parent,
+                    evidence=(stand.evidence,),
+                    is_inherited=stand.is_inherited,
+                    kind=mark,
+                    text=element.text,
+                )
+            )
+            return
         self.hand_out(
             Message(
                 id=stand.id,
