@@ -160,10 +160,10 @@ class Copy:
     def _placed(self, entry: Entry) -> tuple[Entry, Item | None]:
         thread = self._threads.get(entry.thread, entry.thread)
         behind = self._reached.get(entry.thread)
-        near = behind.at if behind is not None else None
-        at = entry.at if entry.at is not None else near
+        near = None if behind is None else behind.at if behind.at is not None else behind.near
         # Ids of lines are those of the form that they stand in.
-        return msgspec.structs.replace(entry, thread=None if thread == MAIN else thread, at=at, follows=None), behind
+        own = None if thread == MAIN else thread
+        return msgspec.structs.replace(entry, thread=own, near=near, follows=None), behind
 
 
 def _squeezed(parts: Iterable[Part]) -> str:

@@ -13,7 +13,7 @@ _BEFORE_ALL = -(1 << 63)
 def settle(things: Iterable[Item | Amend]) -> tuple[Item, ...]:
     """The items in order: by time, those of one moment as they came, none before the one that it follows.
 
-    An item without a time goes right behind the one that it follows, or to the start. An item that is handed out
+    An item of which nobody knows when it happened goes right behind the one that it follows, or to the start. An item that is handed out
     again takes the place of the first.
     """
     items: dict[str, Item] = {}
@@ -81,7 +81,8 @@ class _Places:
         return self._places[item_id]
 
     def _place(self, item_id: str, above: tuple[int, ...] | None) -> tuple[int, ...]:
-        at, position = self._items[item_id].at, self._positions[item_id]
+        item, position = self._items[item_id], self._positions[item_id]
+        at = item.at if item.at is not None else item.near
         if above is None:
             return (at if at is not None else _BEFORE_ALL, position)
         if at is None or (at, position) < above[:2]:

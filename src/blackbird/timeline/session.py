@@ -133,7 +133,7 @@ class Session:
         reader = self._files.get(source.id)
         if reader is None:
             reader = self._files[source.id] = natives.READERS[source.format](source.id, source.path)
-        return self._entries(self._timed(source, reader.line(line.text, _place_of(source, line))))
+        return self._entries(self._timed(source.id, reader.line(line.text, _place_of(source, line))))
 
     def rest(self, before: Sequence[Item | Amend] = ()) -> News:
         """What is still under way, in the order in which it began: exchanges without an end, lines that waited.
@@ -145,8 +145,8 @@ class Session:
         self._open = {}
         for parts in under_way:
             news += self.exchange(assemble(parts, self._live))
-        for reader in self._files.values():
-            news += self._entries(reader.end())
+        for name, reader in self._files.items():
+            news += self._entries(self._timed(name, reader.end()))
         return news + self._copied([*before, *news])
 
     def _copied(self, before: News) -> News:
@@ -163,7 +163,7 @@ class Session:
                 if entry.at is not None:
                     self.facts.touch(entry.at)
                 more = copy.take(entry)
-                if more is not None and self._share.has_yet(more[0].at):
+                if more is not None and self._share.has_yet(more[0].moment):
                     news += self._weaver.entry(more[0], behind=more[1])
             known.add(settle(news))
             found += self._noted(news)
@@ -182,23 +182,23 @@ class Session:
             problems=tuple(problems),
         )
 
-    def _timed(self, source: Source, entries: Iterable[Entry]) -> Iterator[Entry]:
-        """What stands in a log without a time happened when the line before it did, as far as anyone knows."""
+    def _timed(self, source: str, entries: Iterable[Entry]) -> Iterator[Entry]:
+        """What stands in a log without a time happened near what the line before it tells of."""
         for entry in entries:
             if entry.at is not None:
-                self._times[source.id] = entry.at
+                self._times[source] = entry.at
                 yield entry
             else:
-                yield msgspec.structs.replace(entry, at=self._times.get(source.id))
+                yield msgspec.structs.replace(entry, near=self._times.get(source))
 
     def _entries(self, entries: Iterable[Entry]) -> News:
         news: News = []
         for entry in entries:
             self.facts.know(entry.about, entry.session)
-            if not self._share.has_yet(entry.at):
+            if not self._share.has_yet(entry.moment):
                 continue
             woven = self._weaver.entry(entry)
-            is_inherited = entry.key in self._told or self._share.inherits(entry.at)
+            is_inherited = entry.key in self._told or self._share.inherits(entry.moment)
             news += [_inherited(thing) for thing in woven] if is_inherited else woven
         return self._noted(news)
 

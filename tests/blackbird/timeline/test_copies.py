@@ -155,6 +155,11 @@ def test_a_log_without_a_companion_stands_for_itself(tmp_path: Path) -> None:
     timeline = taken(tmp_path, rlog(RLOG))
 
     assert told(timeline) == [("says", CUT), ("calls", "fDBk8QkG"), ("gets", "fDBk8QkG"), ("says", "Done.")]
+    # Only its start is dated: all else stands behind that, and nobody knows when it happened.
+    start, *others = timeline.items
+    assert isinstance(start, Mark)
+    assert start.at is not None
+    assert {(item.at, item.near) for item in others} == {(None, start.at)}
     assert timeline.spent.usage.output == 106
 
 

@@ -106,7 +106,8 @@ class _Document:
             self._turn(section, section.role, parts, start, use.output[0] if use.output else block.end)
             parts = []
             if use.output:
-                self._turn(section, Role.USER, [self._result(call, use.output)], use.output[0], block.end)
+                result = self._result(call, use.output)
+                self._turn(section, Role.USER, [result], use.output[0], block.end, is_timed=False)
             start = end = block.end
         if parts:
             self._turn(section, section.role, parts, start, end)
@@ -140,7 +141,17 @@ class _Document:
         span = Span(0, len(text), base + self.places.byte(first), base + self.places.byte(last))
         return text, (span,) if text else ()
 
-    def _turn(self, section: markdown.Section, role: Role, parts: list[Part], start: int, end: int) -> None:
+    def _turn(
+        self,
+        section: markdown.Section,
+        role: Role,
+        parts: list[Part],
+        start: int,
+        end: int,
+        *,
+        is_timed: bool = True,
+    ) -> None:
+        """Something that was said in a section; when a tool was done, no document tells."""
         side: dict[str, Any] = {}
         if section.is_side:
             side = {
@@ -158,7 +169,7 @@ class _Document:
             reply = Reply(response_id=response, model=section.model)
         else:
             self.speaking.pop(thread, None)
-        self._add(start, end, at=section.at, turn=turn, reply=reply, **side)
+        self._add(start, end, at=section.at if is_timed else None, turn=turn, reply=reply, **side)
 
     def _add(self, start: int, end: int, **what: Any) -> None:
         base = self.evidence.start

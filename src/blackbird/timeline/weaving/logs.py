@@ -80,7 +80,8 @@ class Logs:
             cursor.unclaimed.clear()
         generation = self._generation(entry, strand, cursor, found, line) if entry.reply is not None else None
         for place, element in enumerate(found):
-            stand = Stand(keys.item(line.hex(), "line", place), entry.at, entry.evidence, generation)
+            name = keys.item(line.hex(), "line", place)
+            stand = Stand(name, entry.at, entry.evidence, generation, near=entry.near)
             self._element(strand, cursor, element, stand)
         if entry.mark is not None:
             self._mark(entry, strand, line)
@@ -94,10 +95,15 @@ class Logs:
         """Whether this part of a line was not taken yet. A mark without an id is known by what it says and when."""
         told = b"" if entry.reply is None else repr((entry.reply.response_id, entry.reply.usage)).encode()
         which = line
-        if entry.mark is not None and entry.key is None and entry.at is not None:
+        if entry.mark is not None and entry.key is None and entry.moment is not None:
             which = repr((entry.session, entry.thread, entry.text, entry.data)).encode("utf-8", "surrogatepass")
         key = keys.digest(
-            which, entry.mark or "", str(entry.at), told, repr(sorted(entry.about)), *(one.mold.key for one in found)
+            which,
+            entry.mark or "",
+            str(entry.moment),
+            told,
+            repr(sorted(entry.about)),
+            *(one.mold.key for one in found),
         )
         is_new = key not in self._fed
         self._fed.add(key)
@@ -232,6 +238,7 @@ class Logs:
                     id=keys.item(stand.id, "compact"),
                     thread=strand.id,
                     at=stand.at,
+                    near=stand.near,
                     parent=parent,
                     evidence=(stand.evidence,),
                     kind="compact",
@@ -253,6 +260,7 @@ class Logs:
             id=keys.item(line.hex(), "mark", entry.mark or ""),
             thread=strand.id,
             at=entry.at,
+            near=entry.near,
             parent=None,
             evidence=(entry.evidence,),
             kind=entry.mark or "",
@@ -314,6 +322,7 @@ class Logs:
             id=keys.item(line.hex(), "generation"),
             thread=strand.id,
             at=entry.at,
+            near=entry.near,
             parent=cursor.node.tip,
             evidence=(entry.evidence,),
             purpose=Purpose.TURN if strand.thread.parent is None else Purpose.SUBAGENT,
@@ -322,7 +331,7 @@ class Logs:
             model=model,
             stop_reason=reply.stop_reason,
             usage=reply.usage,
-            cost=self._cost(model, reply.usage, entry.at),
+            cost=self._cost(model, reply.usage, entry.moment),
             reported_cost=reply.reported_cost,
             failure=reply.failure,
             response_id=reply.response_id,
@@ -350,7 +359,7 @@ class Logs:
                     is_joined=True if is_joined else None,
                     evidence=(entry.evidence,) if is_joined else (),
                     usage=news,
-                    cost=self._cost(reply.model or entry.settings.model, news, entry.at),
+                    cost=self._cost(reply.model or entry.settings.model, news, entry.moment),
                     provider_request=entry.provider_request if is_joined else None,
                 )
             )

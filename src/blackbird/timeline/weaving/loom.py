@@ -46,6 +46,8 @@ class Stand(NamedTuple):
     evidence: Evidence
     generation: str | None = None
     is_inherited: bool = False
+    #: If the time is not known.
+    near: int | None = None
 
 
 class Loom:
@@ -108,6 +110,7 @@ class Loom:
                     id=stand.id,
                     thread=thread,
                     at=stand.at,
+                    near=stand.near,
                     parent=parent,
                     evidence=(stand.evidence,),
                     is_inherited=stand.is_inherited,
@@ -121,6 +124,7 @@ class Loom:
                 id=stand.id,
                 thread=thread,
                 at=stand.at,
+                near=stand.near,
                 parent=parent,
                 generation=stand.generation,
                 evidence=(stand.evidence,),
@@ -140,6 +144,7 @@ class Loom:
                 id=stand.id,
                 thread=node.thread,
                 at=stand.at,
+                near=stand.near,
                 parent=parent,
                 generation=stand.generation,
                 evidence=(stand.evidence,),
@@ -166,6 +171,7 @@ class Loom:
                 id=stand.id,
                 thread=node.thread,
                 at=stand.at,
+                near=stand.near,
                 parent=parent,
                 evidence=(stand.evidence,),
                 is_inherited=stand.is_inherited,
