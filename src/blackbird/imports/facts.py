@@ -36,6 +36,8 @@ _HEADER_FIELD = re.compile(r"(id|session|agent|(?:extra\.)?parent_session): *(.+
 
 #: What a header says of an agent that nobody knows.
 _NOBODY = ("", "unknown")
+#: Formats whose lines are JSON, each by itself.
+_JSON_LINES = frozenset({"claude-code", "codex", "companion", "gemini-cli", "qwen-code"})
 #: What stands for a field that is not there.
 _NOTHING = msgspec.Raw()
 
@@ -128,6 +130,17 @@ def of_path(format_name: str, path: PurePath) -> Facts:
         found = _UUID.findall(path.stem)
         return Facts(session=found[-1] if found else None)
     return Facts()
+
+
+def is_broken(format_name: str, text: str) -> bool:
+    """Whether a line that should be JSON is none."""
+    if format_name not in _JSON_LINES or not text.strip():
+        return False
+    try:
+        _LINE.decode(text)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return True
+    return False
 
 
 def take(facts: Facts, format_name: str, text: str) -> None:

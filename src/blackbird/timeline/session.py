@@ -14,6 +14,7 @@ from blackbird.exchange import payloads
 from blackbird.exchange.assemble import Part, assemble
 from blackbird.exchange.clock import Clock
 from blackbird.exchange.exchange import Exchange
+from blackbird.imports.facts import is_broken
 from blackbird.imports.kept import Joiner
 from blackbird.imports.line import Line
 from blackbird.imports.sources import Source
@@ -81,6 +82,9 @@ class Session:
         self._joiners: dict[bytes, Joiner] = {}
         self._times: dict[str, int] = {}
         self._stated: list[Stated] = []
+        #: Of each source, how many lines were read, and where the next begins.
+        self._reached: dict[str, tuple[int, int]] = {}
+        self._broken: list[str] = []
 
     def record(self, header: Header, clock: Clock, record: Record) -> News:
         """A record of one of its requests; with the last, the exchange is handed on."""
@@ -127,6 +131,7 @@ class Session:
 
     def imported(self, source: Source, line: Line) -> News:
         """A whole line of an agent's own log; without a place in the trace, one that was left outside."""
+        self._look_at(source, line)
         if source.id in self._held:
             self._held[source.id].append((source, line))
             return []
@@ -179,8 +184,18 @@ class Session:
             spent=spending.spent(items),
             stated=tuple(self._stated),
             by_model=spending.by_model(items),
-            problems=tuple(problems),
+            problems=(*problems, *self._broken),
         )
+
+    def _look_at(self, source: Source, line: Line) -> None:
+        """Notes a line that cannot be read; those without a byte are not kept, and count all the same."""
+        if not line.length:
+            return
+        count, end = self._reached.get(source.id, (0, 0))
+        count += 1 + line.offset - end
+        self._reached[source.id] = (count, line.offset + line.length + 1)
+        if not source.is_document and is_broken(source.format, line.text):
+            self._broken.append(f"{source.path}:{count}: this line is no JSON, and what it said is missing")
 
     def _timed(self, source: str, entries: Iterable[Entry]) -> Iterator[Entry]:
         """What stands in a log without a time happened near what the line before it tells of."""

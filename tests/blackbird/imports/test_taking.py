@@ -233,3 +233,16 @@ def test_a_folder_is_searched_for_all_that_is_known(tmp_path: Path) -> None:
         ("bbox", "pelican", "b.bbox"),
         ("claude-code", "Claude Code", "s.jsonl"),
     ]
+
+
+def test_lines_that_are_no_json_are_kept_and_named(tmp_path: Path) -> None:
+    made, path = bench(tmp_path), log(tmp_path, line(1), "", '{"type":"user","sess', line(2), "[1]")
+    [candidate] = made.find(path)
+    outcome = made.taker.take(candidate)
+
+    assert (outcome.lines, outcome.broken) == (4, [f"{path}:3", f"{path}:5"])
+    assert [sent["text"] for sent in made.twin.lines()][1] == '{"type":"user","sess'
+    with path.open("a") as file:
+        file.write("torn\n")
+    [candidate] = made.find(path)
+    assert made.taker.take(candidate).broken == [f"{path}:6"]
