@@ -13,8 +13,8 @@ _BEFORE_ALL = -(1 << 63)
 def settle(things: Iterable[Item | Amend]) -> tuple[Item, ...]:
     """The items in order: by time, those of one moment as they came, none before the one that it follows.
 
-    An item of which nobody knows when it happened goes right behind the one that it follows, or to the start. An item that is handed out
-    again takes the place of the first.
+    An item of which nobody knows when it happened goes right behind the one that it follows, or to the start. An item
+    that is handed out again takes the place of the first.
     """
     items: dict[str, Item] = {}
     for thing in things:

@@ -21,8 +21,8 @@ from blackbox.errors import ReadError
 _LOOK_SECONDS = 0.5
 #: New logs are searched for in whole folders, which takes longer.
 _SEARCH_SECONDS = 3.0
-#: Without a recorder, a process of its own has the trace: for as long as lines come, so that they share a segment, and
-#: no longer, so that a recorder can start.
+#: Without a recorder, a process of its own has the trace: for as long as lines come, so that they share a segment,
+#: and no longer, so that a recorder can start.
 _IDLE_SECONDS = 5.0
 
 

@@ -82,7 +82,7 @@ def find(wish: Wish, ledger: Ledger) -> Found:
     return Found(list(found.values()), search.unreadable, search.unknown, search.barren, absent)
 
 
-def take(  # noqa: PLR0913 - what one round needs
+def take(
     home: Home,
     config: Config,
     ledger: Ledger,

@@ -266,3 +266,42 @@ def test_no_markdown_breaks_it_and_no_word_is_lost(blocks: list[str], between: s
 @given(st.text())
 def test_no_text_breaks_it(text: str) -> None:
     feed(Reader("src_1", FILE), [text])
+
+
+UPDATED = "The file /code/a b.go has been updated successfully. (file state is current in your context)"
+
+
+@pytest.mark.parametrize(
+    ("name", "body", "arguments", "error"),
+    [
+        ("Edit", f"\n```text\n{UPDATED}\n```", {"file_path": "/code/a b.go"}, False),
+        (
+            "Write",
+            "\n```yaml\non: push\n```\n\n```text\nFile created successfully at: /code/ci.yml\n```",
+            {"file_path": "/code/ci.yml", "content": "on: push"},
+            False,
+        ),
+        (
+            "Create",
+            "Path: `/code/x.txt`\n\n```txt\none\ntwo\n```\n\n```text\nFile created successfully at: /code/x.txt\n```",
+            {"file_path": "/code/x.txt", "content": "one\ntwo"},
+            False,
+        ),
+        ("Edit", "\n```text\n<tool_use_error>String to replace not found in file.\n```", None, True),
+        ("Edit", "\n```text\nThe user doesn't want to proceed with this tool use. The tool use was\n```", None, True),
+        ("Edit", "Path: `/code/x.txt`\n\n```text\nwho knows\n```", {"file_path": "/code/x.txt"}, None),
+    ],
+)
+def test_a_file_that_was_changed_is_named_by_what_its_tool_says(
+    name: str, body: str, arguments: object, error: bool | None
+) -> None:
+    call, result = only_use(used("write", name, body))
+    assert call.arguments == arguments
+    assert result is not None
+    assert result.error is error
+
+
+def test_words_of_a_change_tell_nothing_of_another_tool() -> None:
+    _, result = only_use(used("shell", "Bash", f"`cat log`\n\n```text\n{UPDATED}\n```"))
+    assert result is not None
+    assert result.error is None
