@@ -184,7 +184,8 @@ class Session:
             spent=spending.spent(items),
             stated=tuple(self._stated),
             by_model=spending.by_model(items),
-            problems=(*problems, *self._broken),
+            problems=tuple(problems),
+            unread=tuple(self._broken),
         )
 
     def _look_at(self, source: Source, line: Line) -> None:

@@ -344,4 +344,5 @@ def test_a_line_that_is_no_json_is_a_problem(tmp_path: Path) -> None:
     )
     timeline = gather.load(Trace(book.save(tmp_path / "trace")), "s9")
     assert told(timeline) == [("message", "mend")]
-    assert timeline.problems == ("/p/s9.jsonl:2: this line is no JSON, and what it said is missing",)
+    assert timeline.problems == ()
+    assert timeline.unread == ("/p/s9.jsonl:2: this line is no JSON, and what it said is missing",)

@@ -217,7 +217,7 @@ def _arguments(kind: str, raw: str) -> dict[str, Any] | None:
 
 
 def _written(raw: str, answer: str) -> dict[str, Any] | None:
-    """The file that a tool writes, by its input or by what it says when it is done, and all of it if that is there."""
+    """The file that a tool writes, by its input or by what it says in the end, and its content if that is there."""
     changed = _CHANGED.match(answer)
     named = _PATH.search(raw)
     path = named[1] if named else (changed["updated"] or changed["created"]).strip() if changed else None

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 import msgspec
 
 from blackbird.canon.model import Call, Result, ToolCall
-from blackbird.canon.natives.flight.telling import NOT_RECORDED
 from blackbird.deeds.questions import Asked, questions_of
 from blackbird.deeds.results import is_error
 from blackbird.deeds.roles import Role, Use
@@ -16,6 +15,7 @@ from blackbird.flightlog.moments import lapse_ms
 from blackbox.events import calls as lines
 from blackbox.events.build import Event
 from blackbox.events.rewrite import Call as CallEvent
+from blackbox.syntax.results import NOT_RECORDED
 from blackbox.syntax.results import Result as Outcome
 from blackbox.write import results, scalars
 from blackbox.write.scalars import MetaFields

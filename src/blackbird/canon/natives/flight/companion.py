@@ -16,7 +16,7 @@ from blackbird.canon.dialects import blocks, parts
 from blackbird.canon.model import Evidence, Part, Reply, Role, Settings, Span, ToolCall, ToolResult, Turn
 from blackbird.canon.natives import details
 from blackbird.canon.natives.flight.bbox import Owner, facts_of, is_priced
-from blackbird.canon.natives.flight.telling import NOT_RECORDED, Teller, Told
+from blackbird.canon.natives.flight.telling import Teller, Told
 from blackbird.canon.natives.flight.tokens import parts_of
 from blackbird.canon.natives.jsonl import (
     NOTHING,
@@ -33,7 +33,7 @@ from blackbird.canon.natives.jsonl import (
 from blackbird.canon.natives.times import instant
 from blackbird.canon.seen import Entry, Slice
 from blackbox.formats import shortkeys
-from blackbox.syntax.results import parse_result
+from blackbox.syntax.results import NOT_RECORDED, parse_result
 
 _ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT}
 _MAIN = "1"

@@ -21,10 +21,8 @@ from blackbox.events.messages import Message, Todos
 from blackbox.events.messages import Thinking as Thought
 from blackbox.syntax.kinds import Kind
 from blackbox.syntax.metadata import Meta
-from blackbox.syntax.results import Result, ResultKind
+from blackbox.syntax.results import NOT_RECORDED, Result, ResultKind
 
-#: What is written for the result of a call that nothing came back from.
-NOT_RECORDED = "no result was recorded"
 #: The thread of the main agent.
 _MAIN = "1"
 _NANOSECONDS = 1_000_000_000
