@@ -13,7 +13,7 @@ from blackbird.sessions.choice import choose
 from blackbird.sessions.follow import Follower
 from blackbird.sessions.links import sender_of
 from blackbird.sessions.rows import Row
-from blackbird.timeline import relatives
+from blackbird.timeline import forms, relatives
 from blackbird.timeline.relatives import Case
 from blackbird.timeline.session import WHOLE, News, Session, Share
 from blackbird.timeline.timeline import Timeline
@@ -78,7 +78,10 @@ def load(trace: Trace, name: str | None = None, *, live: bytes | None = None) ->
 def read(trace: Trace, wanted: Scope, *, live: bytes | None = None) -> Timeline:
     """The timeline of what a scope has."""
     before = relatives.before(trace, wanted.case)
-    session = Session(wanted.name, _redactor(), live=live, names=wanted.names, before=before, share=wanted.share)
+    other = forms.part(wanted.sources.values(), is_recorded=bool(wanted.requests))
+    session = Session(
+        wanted.name, _redactor(), live=live, names=wanted.names, before=before, share=wanted.share, forms=other
+    )
     news: News = []
     problems: list[BlackboxError] = list(wanted.problems)
     for segment in trace.segments():
@@ -95,7 +98,7 @@ def read(trace: Trace, wanted: Scope, *, live: bytes | None = None) -> Timeline:
                 news += _outside(session, source)
             except ReadError as error:
                 problems.append(error)
-    news += session.rest()
+    news += session.rest(news)
     gone = next((problem for problem in problems if isinstance(problem, ReadError)), None)
     if not news and gone is not None:
         # A session of which nothing is left must not look like one in which nothing happened.
