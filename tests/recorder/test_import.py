@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -336,8 +337,9 @@ def test_ctrl_c_leaves_a_state_to_go_on_from(machine: Machine) -> None:
     size = machine.log.stat().st_size
     until(lambda: sum(path.stat().st_size for path in machine.home.glob("trace/*.wal")) > size // 8, "some lines")
     running.send_signal(signal.SIGINT)
-    out, _ = running.communicate(timeout=PATIENCE)
+    out, said = running.communicate(timeout=PATIENCE)
     assert running.returncode == 130
+    assert b"Interrupted; the same command goes on where this one stopped" in said
     first = json.loads(out)["imported"]["lines"]
     assert 0 < first < len(wanted)
     assert machine.run("import", "--all")["imported"]["lines"] == len(wanted) - first
@@ -367,6 +369,27 @@ def test_follow_takes_in_what_is_added_and_new_logs(machine: Machine) -> None:
         )
     assert running.returncode == 0
     assert [json.loads(line)["imported"]["lines"] for line in out.splitlines()] == [1, 1, 1]
+
+
+def test_follow_takes_in_at_once_without_a_recorder_too(machine: Machine) -> None:
+    add(machine.log, entry(1))
+    running = machine.start("import", "--all", "--follow", "--json")
+    try:
+        until(lambda: _has(machine, 1), "the first line")
+        for number in range(2, 5):
+            added = time.monotonic()
+            add(machine.log, entry(number))
+            until(lambda number=number: _has(machine, number), "the next")  # type: ignore[misc]
+            assert time.monotonic() - added < 5
+        running.send_signal(signal.SIGINT)
+        out, said = running.communicate(timeout=PATIENCE)
+    finally:
+        running.kill()
+    assert running.returncode == 0
+    assert [json.loads(line)["imported"]["lines"] for line in out.splitlines()] == [1, 1, 1, 1]
+    assert b"Following 1 log, and new ones as they come; Ctrl-C ends it" in said
+    # Lines that come one soon after the other share a segment.
+    assert len(list(machine.home.glob("trace/*.wal"))) == 2
 
 
 def _has(machine: Machine, count: int) -> bool:

@@ -260,6 +260,8 @@ class _Item(msgspec.Struct, frozen=True, kw_only=True):
     id: str
     thread: str
     at: int | None = None
+    #: If nobody knows that, when what stands before it in its log happened: by this it is put in order.
+    near: int | None = None
     #: The item before it in its conversation: two with the same parent are branches.
     parent: str | None = None
     #: The generation that it came out of, if a model said it.

@@ -100,6 +100,8 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     #: The session that the client says it copied this line from.
     copied_from: str | None = None
     at: int | None = None
+    #: Without a time of its own, when the line before it happened.
+    near: int | None = None
     turn: Turn | None = None
     #: Whose words they are, if the log says so.
     origin: Origin | None = None
@@ -113,3 +115,8 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     data: dict[str, Any] = {}
     about: dict[str, str] = {}
     evidence: Evidence
+
+    @property
+    def moment(self) -> int | None:
+        """When it happened, as near as anyone knows."""
+        return self.at if self.at is not None else self.near

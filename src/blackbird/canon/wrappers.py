@@ -25,8 +25,8 @@ _PACK_OPENS = re.compile(rf"(?:<|&lt;){PACK_TAG}\b(?:(?!&gt;)[^<>])*(?:>|&gt;)")
 _PACK_CLOSES = re.compile(rf"(?:<|&lt;)/{PACK_TAG}(?:>|&gt;)")
 _TAGGED = re.compile(r"\s*<(?P<tag>[\w-]+)[^<>]*>(?P<inner>.*)</(?P=tag)>\s*", re.DOTALL)
 _TYPED = re.compile(
-    r"<command-name>\s*(?P<name>/?[^<]*?)\s*</command-name>|<command-args>\s*(?P<args>.*?)\s*</command-args>"
-    r"|<(?P<shell>bash-input)>\s*(?P<line>.*?)\s*</bash-input>",
+    r"\s*<command-name>\s*(?P<name>/?[^<]*?)\s*</command-name>|\s*<command-args>\s*(?P<args>.*?)\s*</command-args>"
+    r"|\s*<bash-input>\s*(?P<line>.*?)\s*</bash-input>|\s*<(?P<tag>command-(?:message|contents))>.*?</(?P=tag)>|\s+\Z",
     re.DOTALL,
 )
 
@@ -56,6 +56,7 @@ class _Whole(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     origin: Origin
     texts: tuple[str, ...]
     roles: tuple[Role, ...] = (Role.USER,)
+    mark: str | None = None
 
 
 class _Label(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -77,6 +78,7 @@ class _Rules(NamedTuple):
     tags: dict[str, _Tag]
     openings: tuple[_Opening, ...]
     wholes: dict[tuple[Role, str], Origin]
+    marks: dict[str, str]
     #: An opening tag behind blanks; the same, or a code fence, at the start of a line.
     tag: re.Pattern[str]
     line: re.Pattern[str]
@@ -121,16 +123,38 @@ def bare(text: str) -> str:
     return inner[label.end() :] if label is not None else inner
 
 
-def typed(text: str) -> str | None:
+class Typed(NamedTuple):
+    """What a user typed, and its stretches: from which of its characters on, where in the text they begin and end."""
+
+    words: str
+    places: tuple[tuple[int, int, int], ...]
+
+
+def typed(text: str) -> Typed | None:
     """What a user typed that a client turned into tags: `/name arguments`, or `!` and a line for the shell."""
-    words: dict[str, str] = {}
-    for found in _TYPED.finditer(text):
-        if found["shell"]:
-            return f"!{found['line']}"
-        words |= {key: found[key] for key in ("name", "args") if found[key] is not None}
-    if not words.get("name"):
+    found: dict[str, tuple[int, int]] = {}
+    at = 0
+    while at < len(text):
+        tag = _TYPED.match(text, at)
+        if tag is None:
+            return None
+        found |= {key: tag.span(key) for key in ("name", "args", "line") if tag[key]}
+        at = tag.end()
+    if "line" in found:
+        return Typed(f"!{text[slice(*found['line'])]}", ((1, *found["line"]),))
+    if "name" not in found:
         return None
-    return f"/{words['name'].removeprefix('/')} {words.get('args', '')}".rstrip()
+    name = text[slice(*found["name"])]
+    slash = "" if name.startswith("/") else "/"
+    places = [(len(slash), *found["name"])]
+    places += [(len(slash) + len(name) + 1, *found["args"])] if "args" in found else []
+    given = f" {text[slice(*found['args'])]}" if "args" in found else ""
+    return Typed(slash + name + given, tuple(places))
+
+
+def mark_of(text: str) -> str | None:
+    """What a client's words tell of that stands in a timeline by itself: `interrupt`, or nothing."""
+    return _rules().marks.get(text.strip())
 
 
 @functools.cache
@@ -146,6 +170,7 @@ def _rules() -> _Rules:
         tags,
         table.opening,
         {(role, text): whole.origin for whole in table.whole for role in whole.roles for text in whole.texts},
+        {text: whole.mark for whole in table.whole if whole.mark is not None for text in whole.texts},
         re.compile(rf"\s*(?P<start>{opening})"),
         re.compile(rf"^[ \t]*(?:(?P<fence>`{{3,}}|~{{3,}})|(?P<start>{opening}))", re.MULTILINE),
         rf"(?=[ \t]*(?:\r?\n|\Z|</?(?:{names})\b))",

@@ -220,14 +220,14 @@ class Composer:
         named: MetaFields = {**meta, **spending.named(generation, self._main_model, meta)}
         if is_first and generation.usage is not None and not self._responses.is_told(generation):
             if is_carrier:
-                return {**named, **tokens_of(generation.usage)}
+                return merged(named, tokens_of(generation.usage))
             self._wordless(generation, item.thread, item.at)
         return named
 
     def _wordless(self, generation: Generation, thread: str, at: int | None) -> None:
         """A message without words, for what a response used that has none."""
-        used = {} if generation.usage is None else tokens_of(generation.usage)
-        meta: MetaFields = {**spending.named(generation, self._main_model, {}), **used}
+        used = MetaFields() if generation.usage is None else tokens_of(generation.usage)
+        meta = merged(spending.named(generation, self._main_model, {}), used)
         if not spending.is_own(generation):
             meta["extra"] = {**meta["extra"], "purpose": generation.purpose.value}
         old = generation.is_inherited

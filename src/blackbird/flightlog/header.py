@@ -22,7 +22,7 @@ def header_of(timeline: Timeline, *, form: str, is_whole: bool = True) -> Header
     sha = (about.sha or "")[:_LONGEST_COMMIT]
     has_commit = _COMMIT.fullmatch(sha) is not None
     notes = [] if has_commit else [_PLACEHOLDER]
-    notes += [f"not read: {problem}" for problem in timeline.problems] if is_whole else []
+    notes += [f"not read: {problem}" for problem in (*timeline.problems, *timeline.unread)] if is_whole else []
     model = first_model(timeline.items) or next(iter(about.models), None)
     given = {
         "format": f"{form}/1",

@@ -195,7 +195,8 @@ class _Replay:
         words += [f"exit {code}"] if code else []
         words += ["failed"] if failed else []
         words += ["interrupted"] if results.is_interrupted(item.result) else []
-        words += [f"after {taken(item.at - made.at)}"] if made is not None and item.at and made.at else []
+        long = _lasted(made, item)
+        words += [f"after {taken(long)}"] if long is not None else []
         yield self._row(item, "error" if failed else "result", " ".join(words), text)
         if made is not None and self._is_patched(made):
             change = self._change_of(made)
@@ -255,6 +256,14 @@ class _Replay:
         since = max(0.0, ((item.at or 0) - (self._began or 0)) / 1e9) if has_time else None
         depth, left_out = self._conversations.depth(item.thread), len(lines) - shown
         return Row(kind, since, depth, text, tuple(lines[:shown]), left_out, item.is_inherited)
+
+
+def _lasted(made: Call | None, item: Result) -> int | None:
+    """How long a call took in nanoseconds: by both times, else by its client's word."""
+    if made is not None and made.at is not None and item.at is not None:
+        return item.at - made.at
+    told = item.result.details.get("duration_ms")
+    return told * 1_000_000 if isinstance(told, int) else None
 
 
 def _direct(items: Sequence[Item]) -> frozenset[str]:
@@ -320,7 +329,8 @@ def head(timeline: Timeline) -> list[tuple[str, str]]:
     """What is to be known first: who, with which model, when, where, how long, what it used, how it ended."""
     about, spent = timeline.about, timeline.spent
     first, last = first_of(timeline), last_of(timeline)
-    long = None if first is None or last is None else taken(last - first)
+    # A log of which only the start is dated does not tell how long it took.
+    long = taken(last - first) if first is not None and last is not None and last > first else None
     found = [
         ("title", about.title or about.goal),
         ("client", " ".join(word for word in (about.client, about.client_version) if word)),

@@ -15,6 +15,9 @@ import msgspec
 
 from blackbird.imports.recognise import load
 from blackbird.sessions.imported import instant
+from blackbox.document.line import Line
+from blackbox.events.messages import Message
+from blackbox.syntax.kinds import Kind, classify
 
 _LONGEST_TITLE = 120
 #: What is looked at of the words, so that a secret in them is seen as a whole before they are shortened.
@@ -39,11 +42,14 @@ _COMMAND = re.compile(r"<command-name>(.*?)</command-name>", re.DOTALL)
 _ARGUMENTS = re.compile(r"<command-args>(.*?)</command-args>", re.DOTALL)
 _ANSWERED = "<local-command-stdout>"
 _HEADING = re.compile(r"^# (.+)$", re.MULTILINE)
-_HEADER_ID = re.compile(r"(?:id|session): *(\S+)")
+_HEADER_FIELD = re.compile(r"(id|session|agent|(?:extra\.)?parent_session): *(.+)")
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _WORKSPACE = re.compile(r"Workspace Directories:\*\*\n\s+- (\S[^\n]*)")
-_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)")
 
+#: What a header says of an agent that nobody knows.
+_NOBODY = ("", "unknown")
+#: Formats whose lines are JSON, each by itself.
+_JSON_LINES = frozenset({"claude-code", "codex", "companion", "gemini-cli", "qwen-code"})
 #: What stands for a field that is not there.
 _NOTHING = msgspec.Raw()
 
@@ -69,6 +75,11 @@ class _Line(msgspec.Struct):
     words: msgspec.Raw = msgspec.field(default=_NOTHING, name="c")
     ts: Any = None
     messages: msgspec.Raw = _NOTHING
+    #: The first line of a companion: what it is called, whose sub-agent's it is, when that began, and its header.
+    own: Any = msgspec.field(default=None, name="session_id")
+    parent: Any = msgspec.field(default=None, name="parent_session")
+    started: Any = msgspec.field(default=None, name="started_at")
+    header: msgspec.Raw = _NOTHING
     message: msgspec.Raw = _NOTHING
     payload: msgspec.Raw = _NOTHING
     content: msgspec.Raw = _NOTHING
@@ -83,6 +94,8 @@ class _Inner(msgspec.Struct):
     role: Any = None
     session: Any = msgspec.field(default=None, name="session_id")
     cwd: Any = None
+    agent: Any = None
+    header: msgspec.Raw = _NOTHING
     content: msgspec.Raw = _NOTHING
     parts: msgspec.Raw = _NOTHING
     message: msgspec.Raw = _NOTHING
@@ -124,6 +137,8 @@ class Facts(msgspec.Struct):
     #: The ids of messages that were counted, and until when all were, whatever their ids.
     heard: set[str] = msgspec.field(default_factory=set)
     heard_until: int | None = None
+    #: The agent, where a log names it and its format does not.
+    client: str | None = None
 
     def date(self, text: object) -> None:
         """Something happened then."""
@@ -176,6 +191,17 @@ def of_path(format_name: str, path: PurePath) -> Facts:
     return Facts()
 
 
+def is_broken(format_name: str, text: str) -> bool:
+    """Whether a line that should be JSON is none."""
+    if format_name not in _JSON_LINES or not text.strip():
+        return False
+    try:
+        _LINE.decode(text)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return True
+    return False
+
+
 def take(facts: Facts, format_name: str, text: str) -> None:
     """Learn from a line, in order; of a document, from all of it."""
     if format_name == "specstory":
@@ -192,6 +218,8 @@ def take(facts: Facts, format_name: str, text: str) -> None:
         if format_name == "codex":
             _take_codex(facts, line)
         else:
+            if format_name == "companion":
+                _take_start(facts, line)
             _take_line(facts, line)
 
 
@@ -226,6 +254,15 @@ def _take_words(facts: Facts, line: _Line, texts: list[str], *, is_users: bool) 
         facts.entitle(texts[0] if texts else "")
     if texts and not line.is_error:
         facts.hear(line.id, instant(line.timestamp) if isinstance(line.timestamp, str) else None)
+
+
+def _take_start(facts: Facts, line: _Line) -> None:
+    """The first line of a companion: who wrote it, and of a sub-agent's, whose that is."""
+    facts.date(line.started)
+    if line.type == "header" and isinstance(line.parent, str) and isinstance(line.own, str):
+        facts.session, facts.thread = line.parent, line.own
+    if line.type in ("system", "header"):
+        _name(facts, _inner(line.header or _inner(line.message).header).agent)
 
 
 def _take_codex(facts: Facts, line: _Line) -> None:
@@ -319,16 +356,34 @@ def _moment(text: str) -> str | None:
 
 
 def _take_log(facts: Facts, text: str) -> None:
-    header = _HEADER_ID.fullmatch(text.strip()) if facts.session is None else None
-    if header is not None:
-        facts.session = header[1].strip("\"'")
-    time = _TIME.search(text)
-    facts.date(time[0] if time is not None else None)
-    kind, _, words = text.partition(":")
-    if kind in ("u", "a") and words.strip():
+    """A line of a flight log: what stands in its words and results is quoted, and tells nothing of the log."""
+    kind = classify(text)
+    if kind is Kind.UNKNOWN and not facts.messages and facts.first_at is None:
+        field = _HEADER_FIELD.fullmatch(text.strip())
+        if field is not None:
+            _take_field(facts, field[1], field[2].strip("\"'"))
+    if kind in (Kind.UNKNOWN, Kind.BLANK, Kind.CONTINUATION, Kind.COMMENT):
+        return
+    line = Line(kind, 1, text)
+    facts.date(line.meta.raw.get("ts"))
+    if isinstance(line.event, Message) and line.event.text.strip():
         facts.hear()
-    if kind == "u":
-        facts.entitle(words)
+    if kind is Kind.USER and isinstance(line.event, Message):
+        facts.entitle(line.event.text)
+
+
+def _take_field(facts: Facts, name: str, value: str) -> None:
+    if name == "agent":
+        _name(facts, value)
+    elif name in ("id", "session"):
+        facts.session = facts.session or value
+    else:
+        facts.session, facts.thread = value, facts.session
+
+
+def _name(facts: Facts, agent: object) -> None:
+    if facts.client is None and isinstance(agent, str) and agent not in _NOBODY:
+        facts.client = agent
 
 
 def _take_row(facts: Facts, row: dict[str, Any]) -> None:

@@ -84,6 +84,16 @@ def stretch(path: Path, offset: int, length: int) -> bytes:
         return file.read(length)
 
 
+def line_number(path: Path, offset: int) -> int:
+    """Which line of a log begins at an offset. Raises what the operating system says."""
+    count = 1
+    with path.open("rb") as file:
+        while offset > 0 and (block := file.read(min(offset, _BLOCK))):
+            count += block.count(b"\n")
+            offset -= len(block)
+    return count
+
+
 def cut(text: str, offset: int) -> Iterator[Piece]:
     """A text that stands in no file as it is, as a line at an offset that was chosen for it."""
     length = len(text.encode())

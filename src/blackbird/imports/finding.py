@@ -41,7 +41,7 @@ class Candidate(msgspec.Struct, frozen=True):
     @property
     def client(self) -> str:
         """Whose it is, for people."""
-        return self.format.client or self.format.name
+        return self.format.client or self.facts.client or self.format.name
 
     @property
     def session(self) -> str:
@@ -71,17 +71,23 @@ class Search:
         self.unknown: list[Path] = []
         #: What was named and has no log, and why.
         self.barren: dict[Path, str] = {}
+        #: The clients that keep nothing on this machine, and where was looked for it.
+        self.absent: dict[str, list[Path]] = {}
 
     def on_machine(
         self, environ: Mapping[str, str], user_home: Path, project: Path, clients: Iterable[str] = ()
     ) -> Iterator[Candidate]:
         """What agents keep on this machine, of all or of some clients."""
         wanted = list(clients)
-        for place in PLACES.values():
-            if not wanted or place.client in wanted:
-                yield from self._look(places.logs(place, place.root(environ, user_home), self.unreadable))
-        if not wanted or SPECSTORY.client in wanted:
-            yield from self._look(places.logs(SPECSTORY, project / SPECSTORY.usual, self.unreadable))
+        roots = {place: place.root(environ, user_home) for place in PLACES.values()}
+        roots[SPECSTORY] = project / SPECSTORY.usual
+        for place, root in roots.items():
+            if wanted and place.client not in wanted:
+                continue
+            found = list(places.logs(place, root, self.unreadable))
+            if not found:
+                self.absent[place.client] = [root / below for below in dict.fromkeys(name for name, _ in place.below)]
+            yield from self._look(found)
 
     def at(self, paths: Iterable[Path]) -> Iterator[Candidate]:
         """The logs that paths name, and those in folders."""
@@ -172,6 +178,7 @@ def facts_of(known: Taken) -> Facts:
         messages=source.messages,
         folder=source.folder,
         heard_until=source.last_at,
+        client=source.client,
     )
 
 

@@ -88,6 +88,9 @@ def _of_line(value: dict[str, Any], name: str) -> Format | None:
     if isinstance(value.get("t"), str) or "bbox" in value:
         return COMPANION
     message = value.get("message")
+    is_stated = kind == "system" and isinstance(message, dict) and "subtype" in message
+    if is_stated or (kind == "header" and "parent_session" in value):
+        return COMPANION
     if "sessionId" in value or "parentUuid" in value or "leafUuid" in value:
         is_parts = isinstance(message, dict) and "parts" in message
         return QWEN if is_parts or ".qwen" in PurePath(name).parts else CLAUDE_CODE

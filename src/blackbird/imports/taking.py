@@ -33,6 +33,8 @@ class Outcome(msgspec.Struct):
     bytes: int = 0
     #: Lines with bytes that are no UTF-8.
     damaged: int = 0
+    #: Lines that should be JSON and are none: file and line.
+    broken: list[str] = []
     redactions: Counter[str] = msgspec.field(default_factory=Counter)
 
     def add(self, other: "Outcome") -> None:
@@ -41,6 +43,7 @@ class Outcome(msgspec.Struct):
         self.lines += other.lines
         self.bytes += other.bytes
         self.damaged += other.damaged
+        self.broken = self.broken + other.broken
         self.redactions = self.redactions + other.redactions
 
 
@@ -201,7 +204,11 @@ class Passage:
         self._part, self._texts = 0, []
 
     def _finish(self, piece: Piece) -> None:
-        glances.take(self._facts, self._candidate.format.name, "".join(self._texts))
+        about, text = self._candidate.format, "".join(self._texts)
+        glances.take(self._facts, about.name, text)
+        if not about.is_document and glances.is_broken(about.name, text):
+            path = self._candidate.file.path
+            self._outcome.broken.append(f"{path}:{files.line_number(path, piece.offset)}")
         self._counted += 1
         self._outcome.bytes += piece.end - piece.offset
         self._taken.tail_offset, self._taken.tail_length = piece.offset, piece.length
@@ -215,8 +222,12 @@ class Passage:
         if not self._is_open:
             if not self._before:
                 # The first lines say more than the glance at them, if they are long.
-                whose = {"native_session": self._facts.session, "native_thread": self._facts.thread}
-                self._taken.source = msgspec.structs.replace(self._taken.source, **whose)
+                self._taken.source = msgspec.structs.replace(
+                    self._taken.source,
+                    native_session=self._facts.session,
+                    native_thread=self._facts.thread,
+                    client=self._candidate.format.client or self._facts.client,
+                )
             self._taker.state(OPEN, self._taken.source, _about(self._taken.source))
             self._is_open = True
         answer = self._taker.send(self._taken.source, self._lines, self._size)
@@ -272,7 +283,7 @@ def begin(candidate: Candidate, *, keep: bool) -> Taken:
         source=Source(
             id=source_id(about.name, path, generation),
             format=about.name,
-            client=about.client,
+            client=about.client or candidate.facts.client,
             path=path,
             generation=generation,
             native_session=candidate.facts.session,

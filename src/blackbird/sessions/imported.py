@@ -16,7 +16,9 @@ class Log(msgspec.Struct):
     """One log, as it was last stated. Times are nanoseconds since 1970."""
 
     source: str
+    #: Who wrote it, if that is told; how it is written is known in any case.
     client: str | None = None
+    format: str | None = None
     session: str | None = None
     thread: str | None = None
     path: str | None = None
@@ -40,7 +42,8 @@ class Log(msgspec.Struct):
         """What an import states of it."""
         data = payloads.inner(fields, "data")
         if fields.get("event") == OPEN:
-            self.client = payloads.text(data, "client") or payloads.text(data, "format")
+            self.client = payloads.text(data, "client")
+            self.format = payloads.text(data, "format")
             self.session = payloads.text(data, "native_session")
             self.thread = payloads.text(data, "native_thread")
             self.path = payloads.text(data, "path")

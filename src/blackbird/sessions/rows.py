@@ -71,8 +71,9 @@ class Row:
 
     @property
     def agents(self) -> list[str]:
-        """The clients: as runs state them, else as requests name themselves."""
-        return list(self.stated or self.seen)
+        """The clients: as runs state them, else as requests and logs say, else how the logs are written."""
+        forms = dict.fromkeys(log.format for log in self.logs if log.format is not None)
+        return list(self.stated or self.seen or forms)
 
     @property
     def first_run(self) -> int | None:

@@ -68,7 +68,7 @@ def describe_detail(detail: Detail) -> dict[str, Any]:
 def _describe_log(log: Log) -> dict[str, Any]:
     return {
         "source": log.source,
-        "client": log.client,
+        "client": log.client or log.format,
         "client_session": log.session,
         "thread": log.thread,
         "path": log.path,

@@ -59,6 +59,9 @@ class Facts:
         """What an agent's own log says."""
         if native is not None:
             self._natives.setdefault(native)
+        if "client" in about and "client" not in self._words:
+            # A version that was told before is of something that this one runs.
+            self._words.pop("version", None)
         for key, value in about.items():
             # A title may be given anew; the rest is as it was when the session began.
             if key == "title":

@@ -76,7 +76,7 @@ class Before(NamedTuple):
             return asker
         if line.name is not None and line.name in self.lines:
             return self.lines[line.name]
-        place = bisect.bisect_left(self.times, line.at) if line.at is not None else len(self.times)
+        place = bisect.bisect_left(self.times, entry.moment) if entry.moment is not None else len(self.times)
         return self.askers[place] if place < len(self.times) else None
 
 

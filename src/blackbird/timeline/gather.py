@@ -12,7 +12,7 @@ from blackbird.sessions import rows, survey
 from blackbird.sessions.choice import choose
 from blackbird.sessions.follow import Follower
 from blackbird.sessions.links import sender_of
-from blackbird.timeline import relatives
+from blackbird.timeline import forms, relatives
 from blackbird.timeline.picking import ALL, Extent, Places
 from blackbird.timeline.scopes import Scope, Scopes
 from blackbird.timeline.session import News, Session
@@ -142,9 +142,10 @@ class _Reading:
                 except ReadError as error:
                     found.problems.append(error)
         if extent.instance is None:
-            found.news += found.session.rest()
+            found.news += found.session.rest(found.news)
         else:
-            found.news += found.session.interrupted(extent.instance) + found.session.waiting()
+            found.news += found.session.interrupted(extent.instance)
+            found.news += found.session.waiting(found.news)
         return found
 
 
@@ -229,7 +230,8 @@ def _session(
 ) -> Session:
     scope = wanted.scope
     before = relatives.before(trace, scope.case, extent, wanted.places)
-    return Session(scope.name, redact, live=live, names=scope.names, before=before, share=scope.share)
+    other = forms.part(scope.sources.values(), is_recorded=bool(scope.requests))
+    return Session(scope.name, redact, live=live, names=scope.names, before=before, share=scope.share, forms=other)
 
 
 def _read_segment(trace: Trace, place: Place, here: Sequence[_Reading], extent: Extent) -> None:

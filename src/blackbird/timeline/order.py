@@ -13,8 +13,9 @@ _BEFORE_ALL = -(1 << 63)
 def settle(things: Iterable[Item | Amend]) -> tuple[Item, ...]:
     """The items in order: by time, those of one moment as they came, none before the one that it follows.
 
-    An item without a time goes right behind the one that it follows, or to the start; an answer stands before what
-    came out of it at the same moment. An item that is handed out again takes the place of the first.
+    An item of which nobody knows when it happened goes right behind the one that it follows, or to the start; an
+    answer stands before what came out of it at the same moment. An item that is handed out again takes the place of
+    the first.
     """
     items: dict[str, Item] = {}
     for thing in things:
@@ -61,6 +62,11 @@ def _replaced(old: Item, new: Item) -> Item:
     return msgspec.structs.replace(new, evidence=evidence, is_joined=True)
 
 
+def _moment(item: Item) -> int | None:
+    """When it happened, as near as anyone knows."""
+    return item.at if item.at is not None else item.near
+
+
 class _Places:
     """Where each item goes: a moment and a position; without a moment, behind the place of what it follows."""
 
@@ -70,7 +76,7 @@ class _Places:
         self._positions = {item_id: 2 * position for position, item_id in enumerate(items)}
         for item in items.values():
             answer = items.get(item.generation or "")
-            if answer is not None and answer.at == item.at:
+            if answer is not None and _moment(answer) == _moment(item):
                 before = self._positions[item.id] - 1
                 self._positions[answer.id] = min(self._positions[answer.id], before)
         self._places: dict[str, tuple[int, ...]] = {}
@@ -87,7 +93,8 @@ class _Places:
         return self._places[item_id]
 
     def _place(self, item_id: str, above: tuple[int, ...] | None) -> tuple[int, ...]:
-        at, position = self._items[item_id].at, self._positions[item_id]
+        item, position = self._items[item_id], self._positions[item_id]
+        at = _moment(item)
         if above is None:
             return (at if at is not None else _BEFORE_ALL, position)
         if at is None or (at, position) < above[:2]:

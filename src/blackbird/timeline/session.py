@@ -1,6 +1,7 @@
 """One session, record by record in the order of the trace: from exchanges and imported lines to its timeline."""
 
-from collections.abc import Callable, Container, Iterable, Mapping
+import itertools
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,12 +15,14 @@ from blackbird.exchange import payloads
 from blackbird.exchange.assemble import Part, assemble
 from blackbird.exchange.clock import Clock
 from blackbird.exchange.exchange import Exchange
+from blackbird.imports.facts import is_broken
 from blackbird.imports.kept import Joiner
 from blackbird.imports.line import Line
 from blackbird.imports.sources import Source
 from blackbird.timeline import spending
 from blackbird.timeline.about import Facts
 from blackbird.timeline.copies import NOTHING, Before
+from blackbird.timeline.forms import Form, Known
 from blackbird.timeline.order import settle
 from blackbird.timeline.prices import Pricer
 from blackbird.timeline.timeline import Stated, Timeline
@@ -85,7 +88,8 @@ class Session:
     `redact` takes secrets out of texts that were put together: rules for bytes do not see what a stream cut in two.
     `live` is the instance of the recorder that runs, if one does; `names` is all that the session is called. `before`
     knows by file which lines of its logs happened in another session of the client, and were only copied; `share` is
-    the part of the logs that is its own.
+    the part of the logs that is its own. `forms` are other forms of its logs: they are read last, for what no other
+    has.
     """
 
     def __init__(
@@ -97,6 +101,7 @@ class Session:
         names: Container[str] = (),
         before: Mapping[str, Before] | None = None,
         share: Share = WHOLE,
+        forms: Iterable[Source] = (),
         pricer: Pricer | None = None,
     ) -> None:
         self.facts = Facts(name)
@@ -104,6 +109,7 @@ class Session:
         self._names = names
         self._before = before or {}
         self._share = share
+        self._held: dict[str, list[tuple[Source, Line]]] = {source.id: [] for source in forms}
         self._weaver = Weaver(prices=pricer if pricer is not None else Pricer())
         self._redact = redact
         self._open: dict[bytes, list[Part]] = {}
@@ -113,6 +119,9 @@ class Session:
         self._stated: list[Stated] = []
         #: What could not be understood.
         self.faults: list[Fault] = []
+        #: Of each source, how many lines were read, and where the next begins.
+        self._reached: dict[str, tuple[int, int]] = {}
+        self._broken: list[str] = []
 
     def record(self, header: Header, clock: Clock, record: Record) -> News:
         """A record of one of its requests; with the last, the exchange is handed on."""
@@ -164,6 +173,10 @@ class Session:
 
     def imported(self, source: Source, line: Line) -> News:
         """A whole line of an agent's own log; without a place in the trace, one that was left outside."""
+        self._look_at(source, line)
+        if source.id in self._held:
+            self._held[source.id].append((source, line))
+            return []
         try:
             return self._entries(self._reader(source).line(line.text, _place_of(source, line)))
         except FAULTS as error:
@@ -175,25 +188,57 @@ class Session:
         gone = [key for key, parts in self._open.items() if parts[-1].header.instance != instance]
         return self._hand_on(gone)
 
-    def rest(self) -> News:
-        """What is still under way, in the order in which it began: exchanges without an end, lines that waited."""
-        return self._hand_on(list(self._open)) + self.waiting()
+    def rest(self, before: Sequence[Item | Amend] = ()) -> News:
+        """What is still under way, in the order in which it began: exchanges without an end, lines that waited.
 
-    def waiting(self) -> News:
-        """What lines wait for others, as if none came any more."""
+        `before` is what was handed out until now, if other forms are to be compared with it.
+        """
+        news = self._hand_on(list(self._open))
+        return news + self.waiting([*before, *news])
+
+    def waiting(self, before: Sequence[Item | Amend] = ()) -> News:
+        """What lines wait for others, as if none came any more, and what other forms have that nothing else has."""
         news: News = []
         for name, reader in self._files.items():
             try:
                 news += self._entries(reader.end())
             except FAULTS as error:
                 self.faults.append(Fault(name, describe(error)))
-        return news
+        return news + self._rest_of_forms([*before, *news])
 
     def _hand_on(self, requests: Iterable[bytes]) -> News:
         news: News = []
         under_way = [self._open.pop(request) for request in requests]
         for parts in sorted(under_way, key=lambda parts: parts[0].records[0].sequence):
             news += self.exchange(assemble(parts, self._live))
+        return news
+
+    def _rest_of_forms(self, before: News) -> News:
+        """What other forms have that nothing else has."""
+        held, self._held = [lines for lines in self._held.values() if lines], {}
+        known = Known(settle(before) if held else ())
+        found: News = []
+        for lines in held:
+            try:
+                news = self._rest_of_form(lines, known)
+            except FAULTS as error:
+                self.faults.append(Fault(lines[0][0].id, describe(error)))
+                continue
+            known.add(settle(news))
+            found += self._noted(news)
+        return found
+
+    def _rest_of_form(self, lines: list[tuple[Source, Line]], known: Known) -> News:
+        source, form, news = lines[0][0], Form(known), News()
+        reader = natives.READERS[source.format](source.id, source.path)
+        told = (entry for _, line in lines for entry in reader.line(line.text, _place_of(source, line)))
+        for entry in itertools.chain(told, _ending(reader)):
+            self.facts.know(entry.about, entry.session)
+            if entry.at is not None:
+                self.facts.touch(entry.at)
+            more = form.take(entry)
+            if more is not None and self._share.has_yet(more[0].moment):
+                news += self._weaver.entry(more[0], behind=more[1])
         return news
 
     def timeline(self, news: Iterable[Item | Amend], problems: Iterable[str] = ()) -> Timeline:
@@ -207,6 +252,7 @@ class Session:
             stated=tuple(self._stated),
             by_model=spending.by_model(items),
             problems=tuple(problems),
+            unread=tuple(self._broken),
         )
 
     def _reader(self, source: Source) -> natives.Reader:
@@ -215,11 +261,21 @@ class Session:
             reader = self._files[source.id] = natives.READERS[source.format](source.id, source.path)
         return reader
 
+    def _look_at(self, source: Source, line: Line) -> None:
+        """Notes a line that cannot be read; those without a byte are not kept, and count all the same."""
+        if not line.length:
+            return
+        count, end = self._reached.get(source.id, (0, 0))
+        count += 1 + line.offset - end
+        self._reached[source.id] = (count, line.offset + line.length + 1)
+        if not source.is_document and is_broken(source.format, line.text):
+            self._broken.append(f"{source.path}:{count}: this line is no JSON, and what it said is missing")
+
     def _timed(self, entry: Entry) -> Entry:
-        """What stands in a log without a time happened when the line before it did, as far as anyone knows."""
+        """What stands in a log without a time happened near what the line before it tells of."""
         source = entry.evidence.source
         if entry.at is None:
-            return msgspec.structs.replace(entry, at=self._times.get(source))
+            return msgspec.structs.replace(entry, near=self._times.get(source))
         self._times[source] = entry.at
         return entry
 
@@ -233,12 +289,12 @@ class Session:
         owners = {entry.evidence: owner for entry in entries if (owner := self._owner(entry)) is not None}
         for entry in entries:
             self.facts.know(entry.about, entry.session)
-            if not self._share.has_yet(entry.at):
+            if not self._share.has_yet(entry.moment):
                 continue
             owner = owners.get(entry.evidence)
             is_ours = owner is not None and owner in self._names
             woven = self._weaver.entry(msgspec.structs.replace(entry, session=owner) if is_ours else entry)
-            is_inherited = (owner is not None and not is_ours) or self._share.inherits(entry.at)
+            is_inherited = (owner is not None and not is_ours) or self._share.inherits(entry.moment)
             news += [_inherited(thing) for thing in woven] if is_inherited else woven
         return self._noted(news)
 
@@ -252,19 +308,8 @@ class Session:
         return news
 
 
-def _evidence_of(header: Header, record: Record) -> Evidence:
-    """Where a statement stands: its record is all there is of it."""
-    return Evidence(
-        source=Side.EVENT,
-        side=Side.EVENT,
-        start=0,
-        end=len(record.payload or b""),
-        segment=header.number,
-        sequence=record.sequence,
-    )
-
-
 def _place_of(source: Source, line: Line) -> Evidence:
+    """Where a line of an agent's own log stands."""
     return Evidence(
         source=source.id,
         side=Side.LINE,
@@ -274,6 +319,23 @@ def _place_of(source: Source, line: Line) -> Evidence:
         sequence=line.sequence,
         file=source.path,
         offset=line.offset,
+    )
+
+
+def _ending(reader: natives.Reader) -> Iterator[Entry]:
+    """What a reader tells at the end, asked when all lines were read."""
+    yield from reader.end()
+
+
+def _evidence_of(header: Header, record: Record) -> Evidence:
+    """Where a statement stands: its record is all there is of it."""
+    return Evidence(
+        source=Side.EVENT,
+        side=Side.EVENT,
+        start=0,
+        end=len(record.payload or b""),
+        segment=header.number,
+        sequence=record.sequence,
     )
 
 

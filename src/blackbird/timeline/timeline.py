@@ -72,5 +72,6 @@ class Timeline(msgspec.Struct, frozen=True, kw_only=True):
     spent: Spent
     stated: tuple[Stated, ...] = ()
     by_model: dict[str, Spent] = {}
-    #: What could not be read, in words.
+    #: What could not be read, in words: of the trace, and lines of agents' own logs.
     problems: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()

@@ -21,9 +21,12 @@ class Weaver:
         self._exchanges.take(seen)
         return self._loom.take()
 
-    def entry(self, entry: Entry) -> list[Item | Amend]:
-        """What a line of an agent's own log adds, and what it tells of items that were handed out before."""
-        self._logs.take(entry)
+    def entry(self, entry: Entry, *, behind: Item | None = None) -> list[Item | Amend]:
+        """What a line of an agent's own log adds, and what it tells of items that were handed out before.
+
+        A log of which only a part is told says which item that part stands `behind`.
+        """
+        self._logs.take(entry, behind)
         return self._loom.take()
 
     @property

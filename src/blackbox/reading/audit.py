@@ -86,10 +86,15 @@ def _headline(console: Console, text: str) -> None:
 
 def _files(console: Console, found: Audit) -> None:
     modified = [file for file in found.files if file.is_modified]
-    failed = [file for file in found.files if not file.is_modified]
+    unknown = [file for file in found.files if file.is_unknown]
+    failed = [file for file in found.files if not file.is_modified and not file.is_unknown]
     _headline(console, f"1. Files modified: {len(modified)}")
     for file in modified:
         _line(console, file.path, _told(file))
+    if unknown:
+        console.print(f"  Not known whether modified, since no result was recorded: {len(unknown)}")
+        for file in unknown:
+            _line(console, file.path, _told(file), indent=4)
     if failed:
         console.print(f"  Not modified, since every call failed: {len(failed)}")
         for file in failed:

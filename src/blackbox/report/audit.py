@@ -28,11 +28,15 @@ class Deed(msgspec.Struct, frozen=True):
 
 
 class FileChange(msgspec.Struct, frozen=True):
-    """A file that calls were to change; `is_modified` says whether one of them did not fail."""
+    """A file that calls were to change; `is_modified` says whether one of them did not fail.
+
+    `is_unknown`: of none is that known, and of one nobody knows how it came out.
+    """
 
     path: str
     is_modified: bool
     deeds: tuple[Deed, ...]
+    is_unknown: bool = False
 
 
 class HostUse(msgspec.Struct, frozen=True):
@@ -142,6 +146,7 @@ def audit(session: Session, redactor: Redactor, others: Iterable[Member] = ()) -
 def _files(family: list[Member], redactor: Redactor) -> tuple[FileChange, ...]:
     deeds: dict[str, list[Deed]] = {}
     modified: set[str] = set()
+    unknown: set[str] = set()
     for member in family:
         for file in _touched(member.session):
             if not file.changes:
@@ -150,7 +155,11 @@ def _files(family: list[Member], redactor: Redactor) -> tuple[FileChange, ...]:
             deeds.setdefault(path, []).extend(_deed(member, call, access.value) for access, call in file.changes)
             if file.is_modified:
                 modified.add(path)
-    return tuple(FileChange(path, path in modified, tuple(found)) for path, found in deeds.items())
+            if file.is_unknown:
+                unknown.add(path)
+    return tuple(
+        FileChange(path, path in modified, tuple(found), path in unknown - modified) for path, found in deeds.items()
+    )
 
 
 def _hosts(family: list[Member]) -> tuple[HostUse, ...]:

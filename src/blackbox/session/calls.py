@@ -11,7 +11,7 @@ from blackbox.document.line import Line
 from blackbox.events.calls import Arguments, Observation
 from blackbox.syntax.escape import unescape
 from blackbox.syntax.kinds import Kind
-from blackbox.syntax.results import OPEN_RESULTS, Result, ResultKind
+from blackbox.syntax.results import NOT_RECORDED, OPEN_RESULTS, Result, ResultKind
 
 
 class Status(enum.StrEnum):
@@ -216,6 +216,12 @@ class Call:
     def latency_ms(self) -> int | None:
         """How long the last try took, where a line says so."""
         return self.attempts[-1].latency_ms
+
+    @property
+    def is_unknown(self) -> bool:
+        """Whether nobody knows how it came out: no result came, or the log says that none was recorded."""
+        result = self.result if self.status is Status.SKIP else None
+        return self.status is Status.OPEN or (result is not None and result.detail == NOT_RECORDED)
 
     @property
     def is_interrupted(self) -> bool:

@@ -122,7 +122,12 @@ class TouchedFile(NamedTuple):
     @property
     def is_modified(self) -> bool:
         """Whether a call that did not fail wrote, edited or deleted it."""
-        return any(call.status not in _VOID for _, call in self.changes)
+        return any(call.status not in _VOID and not call.is_unknown for _, call in self.changes)
+
+    @property
+    def is_unknown(self) -> bool:
+        """Whether no call is known to have changed it, and of one nobody knows how it came out."""
+        return not self.is_modified and any(call.is_unknown for _, call in self.changes)
 
 
 _VOID = frozenset({Status.ERR, Status.SKIP})

@@ -28,6 +28,8 @@ class ResultKind(enum.StrEnum):
     TEXT = "text"
 
 
+#: What stands behind `[skip]` for a call that was begun, and of which nobody knows how it came out.
+NOT_RECORDED = "no result was recorded"
 #: The call these answer is still under way: a later line has its outcome.
 OPEN_RESULTS = frozenset({ResultKind.RUNNING, ResultKind.STARTED, ResultKind.PENDING, ResultKind.RETRY})
 

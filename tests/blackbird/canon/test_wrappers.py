@@ -5,7 +5,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from blackbird.canon.model import Origin, Role
-from blackbird.canon.wrappers import PACK_TAG, Piece, bare, is_summary, split, typed
+from blackbird.canon.wrappers import PACK_TAG, Piece, bare, is_summary, mark_of, split, typed
 
 REMINDER = "<system-reminder>\nToday's date is 2026-11-16.\n</system-reminder>"
 PACK = f'<{PACK_TAG} session="s1">\nadd() must not subtract.\n</{PACK_TAG}>'
@@ -228,11 +228,30 @@ def test_words_right_behind_what_an_editor_says() -> None:
         ("<command-message>review</command-message>\n<command-name>/review</command-name>", "/review"),
         ("<bash-input>ls -l</bash-input>", "!ls -l"),
         ("Fix the test.", None),
+        ("See <command-name>/fix</command-name>", None),
+        ("<command-name>/fix</command-name> is what I mean", None),
+        ("<command-name>fix</command-name> <command-args></command-args>\n", "/fix"),
         ("<command-message>review</command-message>", None),
     ],
 )
 def test_what_a_user_typed_for_a_command(text: str, expected: str | None) -> None:
-    assert typed(text) == expected
+    found = typed(text)
+    assert (found.words if found is not None else None) == expected
+    if found is not None:
+        assert all(found.words[at : at + last - first] == text[first:last] for at, first, last in found.places)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (" [Request interrupted by user]\n", "interrupt"),
+        ("[Request interrupted by user for tool use]", "interrupt"),
+        ("[Request interrupted by user] and so on", None),
+        ("--- End of content ---", None),
+    ],
+)
+def test_what_a_client_s_words_tell_of(text: str, expected: str | None) -> None:
+    assert mark_of(text) == expected
 
 
 WORDS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="<`~#\u200b"), min_size=1, max_size=40)

@@ -242,3 +242,22 @@ def test_json_is_one_object_a_line(here: Place, tmp_path: Path) -> None:
     log(tmp_path / "user/.claude/projects/p")
     [line] = here.run("import", "--json").out.splitlines()
     assert json.loads(line)["schema"] == "import/1"
+
+
+@pytest.mark.parametrize(
+    ("client", "folders"),
+    [
+        ("qwen-code", ["user/.qwen"]),
+        ("specstory", [".specstory/history"]),
+        ("codex", ["user/.codex/sessions", "user/.codex/archived_sessions"]),
+    ],
+)
+@pytest.mark.parametrize("how", [[], ["--dry-run"]])
+def test_a_client_that_keeps_nothing_is_named_with_where_was_looked(
+    here: Place, tmp_path: Path, client: str, folders: list[str], how: list[str]
+) -> None:
+    done = here.run("import", client, *how)
+    assert done.code == 0
+    where = ", ".join(str(tmp_path / folder) for folder in folders)
+    assert f"No logs of {client} were found in {where}" in " ".join(done.out.split())
+    assert "Nothing is new" not in done.out

@@ -450,9 +450,9 @@ def test_a_log_with_companions_says_what_each_message_used() -> None:
     made: list[Item] = [user("m1", "Hi"), turn, agent("m2", Thinking("Hm"), "Ho", parent="m1", generation="g1")]
     assert lines(*made, apart=True) == [
         "u: Hi id=m1 step=2",
-        f"th: Hm id=m2 parent=m1 extra.response=resp_g1 extra.request=req_p {TOKENS} step=3",
+        f"th: Hm id=m2 parent=m1 extra.response=resp_g1 extra.request=req_p extra.reasoning_tokens=5 {TOKENS} step=3",
         "a: Ho extra.response=resp_g1 extra.request=req_p step=3",
-        "# metrics step=3 cost_usd=0.00125 extra.reasoning_tokens=5 extra.request=req_g1",
+        "# metrics step=3 cost_usd=0.00125 extra.request=req_g1",
     ]
 
 

@@ -194,3 +194,23 @@ def test_costs_in_words(usd: Decimal | None, unknown: tuple[str, ...], words: st
 @pytest.mark.parametrize(("seconds", "text"), [(0.84, "0.84s"), (125, "2m 05s"), (7380, "2h 03m")])
 def test_times_in_words(seconds: float, text: str) -> None:
     assert replay.since(seconds) == text
+
+
+def test_what_nobody_knows_is_left_blank() -> None:
+    made, back = call("c1", "read", 1), result("c1", "A", 1)
+    late = msgspec.structs.replace(back, at=None, near=back.at)
+    told = result("c2", "B", details={"duration_ms": 40})
+    asked = msgspec.structs.replace(call("c2", "list"), at=None)
+
+    found = shown(made, late, asked, msgspec.structs.replace(told, at=None))
+    assert [(since, text) for _, since, _, text, _, _ in found] == [
+        (1.0, "→ read"),
+        (None, "←"),
+        (None, "→ list"),
+        (None, "← after 0.04s"),
+    ]
+
+
+def test_a_session_of_which_only_the_start_is_known_took_nobody_knows_how_long() -> None:
+    start = mark("m1", "note", "start")
+    assert dict(replay.head(timeline(start)))["when"] == "2026-03-01 09:00:00 UTC"

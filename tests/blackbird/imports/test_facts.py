@@ -204,8 +204,43 @@ def test_a_command_is_a_title_too(said: list[str], title: str | None) -> None:
 
 
 def test_a_flight_log() -> None:
-    found = learnt("bbox", "id: sess_1", "u: mend the lamp", "a: done", "# t=2026-11-16T12:00:00Z")
+    found = learnt("bbox", "id: sess_1", "agent: pelican", "u: mend the lamp id=m1 step=2", f"a: done ts={TIME}")
     assert known(found) == ("sess_1", None, NOON, NOON, "mend the lamp", 2)
+    assert found.client == "pelican"
+
+
+@pytest.mark.parametrize(
+    "quoted",
+    [
+        "o: id=c1 → 21|lamp|2025-12-20T17:41:39Z",
+        "t:Bash id=c1 cmd=date → 2025-12-20T17:41:39Z",
+        "u: since 2025-12-20T17:41:39Z it is dark",
+        "  it was 2025-12-20T17:41:39Z ts=2025-12-20T17:41:39Z",
+        "# seen 2025-12-20T17:41:39Z",
+    ],
+)
+def test_a_time_that_is_quoted_in_a_flight_log_is_not_its_own(quoted: str) -> None:
+    found = learnt("bbox", f"@start id=s ts={TIME}", quoted)
+    assert (found.first_at, found.last_at) == (NOON, NOON)
+
+
+def test_a_header_is_at_the_start_of_a_flight_log() -> None:
+    found = learnt("bbox", "agent: unknown", "id: s", "u: mend", "agent: gannet", "id: t")
+    assert (found.session, found.client) == ("s", None)
+
+
+def test_a_flight_log_of_a_sub_agent_belongs_to_its_parent() -> None:
+    found = learnt("bbox", "id: sub_1", "extra.parent_session: sess_1")
+    assert (found.session, found.thread) == ("sess_1", "sub_1")
+
+
+def test_a_companion_names_its_agent_and_a_sub_agent_its_parent() -> None:
+    init = {"subtype": "init", "session_id": "s", "header": {"id": "s", "agent": "pelican"}}
+    found = learnt("companion", {"type": "system", "message": init, "timestamp": TIME, "sessionId": "s"})
+    assert found == Facts("s", None, NOON, NOON, client="pelican")
+    head = {"type": "header", "session_id": "sub-1", "parent_session": "s", "started_at": TIME}
+    words = {"type": "user", "sessionId": "sub-1", "message": {"role": "user", "content": "look"}}
+    assert known(learnt("companion", head, words)) == ("s", "sub-1", NOON, NOON, "look", 1)
 
 
 def test_rows_of_a_database() -> None:

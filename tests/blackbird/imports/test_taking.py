@@ -225,11 +225,24 @@ def test_a_folder_is_searched_for_all_that_is_known(tmp_path: Path) -> None:
     folder = tmp_path / "old"
     (folder / "deep").mkdir(parents=True)
     log(folder / "deep", line(1))
-    (folder / "b.bbox").write_text("---\nformat: bbox/1\nid: sess_1\n---\nu: mend the lamp\n")
+    (folder / "b.bbox").write_text("---\nformat: bbox/1\nid: sess_1\nagent: pelican\n---\nu: mend the lamp\n")
     (folder / "notes.md").write_text("# plain\n")
     (folder / "empty.jsonl").write_text("")
     found = made.find(folder)
-    assert sorted((each.format.name, each.file.path.name) for each in found) == [
-        ("bbox", "b.bbox"),
-        ("claude-code", "s.jsonl"),
+    assert sorted((each.format.name, each.client, each.file.path.name) for each in found) == [
+        ("bbox", "pelican", "b.bbox"),
+        ("claude-code", "Claude Code", "s.jsonl"),
     ]
+
+
+def test_lines_that_are_no_json_are_kept_and_named(tmp_path: Path) -> None:
+    made, path = bench(tmp_path), log(tmp_path, line(1), "", '{"type":"user","sess', line(2), "[1]")
+    [candidate] = made.find(path)
+    outcome = made.taker.take(candidate)
+
+    assert (outcome.lines, outcome.broken) == (4, [f"{path}:3", f"{path}:5"])
+    assert [sent["text"] for sent in made.twin.lines()][1] == '{"type":"user","sess'
+    with path.open("a") as file:
+        file.write("torn\n")
+    [candidate] = made.find(path)
+    assert made.taker.take(candidate).broken == [f"{path}:6"]

@@ -92,6 +92,7 @@ def test_what_stands_before_anothers_answer_was_copied_with_it() -> None:
     asked = [Entry(session="z", key=f"k{at}", at=at, evidence=PLACE) for at in range(1, 6)]
     assert [found.owner(entry) for entry in asked] == ["x", "x", "y", "y", None]
     assert found.owner(Entry(session="z", evidence=PLACE)) is None
+    assert [found.owner(Entry(session="z", near=at, evidence=PLACE)) for at in (3, 5)] == ["y", None]
 
 
 def test_an_answer_is_known_by_either_id() -> None:

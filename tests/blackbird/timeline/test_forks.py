@@ -115,9 +115,10 @@ def test_a_copy_of_a_copy(order: tuple[int, ...], tmp_path: Path) -> None:
 
 
 def test_all_that_came_out_of_a_copied_line_was_copied(tmp_path: Path) -> None:
-    """An interruption is a mark without an id of its own."""
-    stopped = said("c0", 12, "[Request interrupted by user]")
-    trace = trace_of(tmp_path, [("c0", [*FIRST, stopped]), ("c1", [*copied("c1", [*FIRST, stopped]), *FORK[2:]])])
+    """A change of the mode is a mark without an id of its own."""
+    begun = [FIRST[0] | {"permissionMode": "default"}, *FIRST[1:]]
+    first = [*begun, said("c0", 12, "Plan it.", permissionMode="plan")]
+    trace = trace_of(tmp_path, [("c0", first), ("c1", [*copied("c1", first), *FORK[2:]])])
     fork = gather.load(trace, "c1")
     old = [item for item in fork.items if (item.at or 0) < BEGIN + 20 * SECOND]
     assert [type(item).__name__ for item in old] == ["Message", "Generation", "Message", "Message", "Mark"]

@@ -335,3 +335,14 @@ def test_a_log_that_was_left_outside_is_read_where_it_is_and_missed_when_it_is_g
     path.unlink()
     with pytest.raises(ReadError, match="the log was not kept in the trace"):
         gather.load(trace, "n1")
+
+
+def test_a_line_that_is_no_json_is_a_problem(tmp_path: Path) -> None:
+    book = Logbook()
+    book.log(
+        "claude-code", "/p/s9.jsonl", "s9", [{"type": "user", "message": {"content": "mend"}}, '{"type":"assist']
+    )
+    timeline = gather.load(Trace(book.save(tmp_path / "trace")), "s9")
+    assert told(timeline) == [("message", "mend")]
+    assert timeline.problems == ()
+    assert timeline.unread == ("/p/s9.jsonl:2: this line is no JSON, and what it said is missing",)

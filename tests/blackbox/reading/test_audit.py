@@ -50,6 +50,33 @@ def test_four_answers_in_the_order_of_the_questions(tmp_path: Path) -> None:
     assert run("audit", log) == (0, SHOWN.format(log=log), "")
 
 
+def test_of_a_call_without_a_result_nobody_knows_what_it_changed(tmp_path: Path) -> None:
+    body = (
+        "t!:edit id=c1 src/a.rs → [running]\no: id=c1 interrupted → [skip] no result was recorded\n"
+        "t!:edit id=c2 src/b.rs → [running]\n"
+        "t:edit id=c3 src/c.rs → [skip] not wanted\n"
+        "t!:edit id=c4 src/d.rs → [running]\nt:edit src/d.rs → [ok]\n"
+    )
+    log = write_log(tmp_path, "a.bbox", body)
+    shown = run("audit", log).out.splitlines()[2:9]
+    assert shown == [
+        "1. Files modified: 1",
+        "  src/d.rs  edit  lines 13, 14",
+        "  Not known whether modified, since no result was recorded: 2",
+        "    src/a.rs  edit  line 9",
+        "    src/b.rs  edit  line 11",
+        "  Not modified, since every call failed: 1",
+        "    src/c.rs  edit  line 12",
+    ]
+    files = json.loads(run("audit", log, "--json").out)["files"]
+    assert [(file["is_modified"], file["is_unknown"]) for file in files] == [
+        (False, True),
+        (False, True),
+        (False, False),
+        (True, False),
+    ]
+
+
 def test_json_has_the_same_with_places(tmp_path: Path) -> None:
     log = write_log(tmp_path, "a.bbox", BODY)
     value = json.loads(run("audit", log, "--json").out)

@@ -39,7 +39,6 @@ _SYNTHETIC = "<synthetic>"
 #: The fields in which lines that name the session do so.
 _TITLES = ("summary", "aiTitle", "customTitle")
 _FACTS = ("cwd", "version", "branch", "slug")
-_INTERRUPTED = "[Request interrupted by user"
 
 
 class _Line(msgspec.Struct, rename="camel"):
@@ -189,17 +188,14 @@ class Reader:
         turn = turn_of(read_message(line.message), message, Role.USER)
         if turn is None:
             return [told.note()]
-        is_interrupt = _is_interrupt(turn)
         origin = Origin.SUMMARY if line.is_compact_summary else None
-        if origin is None and (line.is_meta or is_interrupt or not _is_human(line.origin)):
+        if origin is None and (line.is_meta or not _is_human(line.origin)):
             origin = Origin.CLIENT
         outcome = read_outcome(line.tool_use_result)
         result = next((part for part in turn.parts if isinstance(part, ToolResult)), None)
         if result is not None:
             turn = detailed(turn, result, details_of(outcome, line.tool_use_result))
         entries = [make(turn=turn, origin=origin)]
-        if is_interrupt:
-            entries.append(make(key=None, follows=line.uuid, mark="interrupt", text=_words(turn)))
         if outcome is not None and outcome.agent_id is not None and result is not None:
             entries.append(_link(make, outcome.agent_id, result.call_id, outcome.agent_type))
         return entries + self._mode_change(make, "permission", line.permission_mode)
@@ -329,11 +325,6 @@ def _link(make: _Make, thread: str | None, call_id: str | None, kind: object) ->
 
 def _is_human(origin: msgspec.Raw) -> bool:
     return not is_given(origin) or places.read_object(origin).get("kind") in (None, "human")
-
-
-def _is_interrupt(turn: Turn) -> bool:
-    texts = [part for part in turn.parts if isinstance(part, Text)]
-    return len(texts) == 1 and texts[0].text.startswith(_INTERRUPTED)
 
 
 def _words(turn: Turn) -> str:

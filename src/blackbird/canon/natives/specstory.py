@@ -18,6 +18,19 @@ _TITLE = re.compile(r"^# (.+)$", re.MULTILINE)
 _QUOTED = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
 _NAMED = re.compile(r"\b([a-z_]+) `([^`\n]*)`")
 
+_PATH = re.compile(r"^Path: `([^`\n]+)`[ \t]*$", re.MULTILINE)
+_FENCED = re.compile(r"```(\w*)\n(.*)\n```", re.DOTALL)
+#: What a tool says of a file that it has changed; of one that was changed, often nothing else names it.
+_CHANGED = re.compile(
+    r"The file (?P<updated>[^\n]+?) has been (?:updated|created)\b|File created successfully at: (?P<created>[^\n]+)"
+)
+#: How results begin that say that nothing was done.
+_REFUSED = (
+    "<tool_use_error>",
+    "The user doesn't want to proceed with this tool use",
+    "The user doesn't want to take this action right now",
+)
+
 _SPAWNING = frozenset({"Task", "Agent"})
 _INTERRUPTED = "[Request interrupted"
 
@@ -106,7 +119,8 @@ class _Document:
             self._turn(section, section.role, parts, start, use.output[0] if use.output else block.end)
             parts = []
             if use.output:
-                self._turn(section, Role.USER, [self._result(call, use.output)], use.output[0], block.end)
+                result = self._result(call, use.output, is_write=block.tool[0] == "write")
+                self._turn(section, Role.USER, [result], use.output[0], block.end, is_timed=False)
             start = end = block.end
         if parts:
             self._turn(section, section.role, parts, start, end)
@@ -125,11 +139,13 @@ class _Document:
         if name in _SPAWNING and not section.is_side:
             self.spawned.append(call_id)
         raw, spans = self._cut(*use.input)
-        return ToolCall(name, call_id, _arguments(kind, raw), raw, spans=spans)
+        answer = self._cut(*use.output)[0] if use.output else ""
+        given = _written(raw, answer) if kind == "write" else _arguments(kind, raw)
+        return ToolCall(name, call_id, given, raw, spans=spans)
 
-    def _result(self, call: ToolCall, output: tuple[int, int]) -> ToolResult:
+    def _result(self, call: ToolCall, output: tuple[int, int], *, is_write: bool) -> ToolResult:
         text, spans = self._cut(*output)
-        failed = True if text.startswith("<tool_use_error>") else None
+        failed = True if text.startswith(_REFUSED) else False if is_write and _CHANGED.match(text) else None
         return details.ended(ToolResult(call.call_id, text, failed, call.name, spans=spans))
 
     def _cut(self, first: int, last: int) -> tuple[str, tuple[Span, ...]]:
@@ -138,7 +154,17 @@ class _Document:
         span = Span(0, len(text), base + self.places.byte(first), base + self.places.byte(last))
         return text, (span,) if text else ()
 
-    def _turn(self, section: markdown.Section, role: Role, parts: list[Part], start: int, end: int) -> None:
+    def _turn(
+        self,
+        section: markdown.Section,
+        role: Role,
+        parts: list[Part],
+        start: int,
+        end: int,
+        *,
+        is_timed: bool = True,
+    ) -> None:
+        """Something that was said in a section; when a tool was done, no document tells."""
         side: dict[str, Any] = {}
         if section.is_side:
             side = {
@@ -156,7 +182,7 @@ class _Document:
             reply = Reply(response_id=response, model=section.model)
         else:
             self.speaking.pop(thread, None)
-        self._add(start, end, at=section.at, turn=turn, reply=reply, **side)
+        self._add(start, end, at=section.at if is_timed else None, turn=turn, reply=reply, **side)
 
     def _add(self, start: int, end: int, **what: Any) -> None:
         base = self.evidence.start
@@ -172,7 +198,7 @@ class _Document:
 
 def _arguments(kind: str, raw: str) -> dict[str, Any] | None:
     """What the input says by name: JSON, a command, a path, or words followed by their values."""
-    fenced = re.fullmatch(r"```(\w*)\n(.*)\n```", raw, re.DOTALL)
+    fenced = _FENCED.fullmatch(raw)
     if fenced and fenced[1] == "json":
         try:
             given = json.loads(fenced[2])
@@ -186,6 +212,17 @@ def _arguments(kind: str, raw: str) -> dict[str, Any] | None:
     if kind == "search" and (named := dict(_NAMED.findall(raw))):
         return named
     return None
+
+
+def _written(raw: str, answer: str) -> dict[str, Any] | None:
+    """The file that a tool writes, by its input or by what it says in the end, and its content if that is there."""
+    changed = _CHANGED.match(answer)
+    named = _PATH.search(raw)
+    path = named[1] if named else (changed["updated"] or changed["created"]).strip() if changed else None
+    if path is None:
+        return _arguments("write", raw)
+    content = _FENCED.fullmatch(_PATH.sub("", raw).strip())
+    return {"file_path": path, "content": content[2]} if content else {"file_path": path}
 
 
 def _command(raw: str) -> dict[str, Any] | None:

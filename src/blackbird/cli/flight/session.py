@@ -12,6 +12,7 @@ from blackbird.timeline.timeline import Timeline
 from blackbird.trace.errors import TraceError
 from blackbird.trace.folder import Trace
 from blackbird.trace.segment import Segment
+from blackbox.errors import ReadError
 from blackbox.terminal import output
 
 
@@ -60,3 +61,5 @@ def tell_problems(timeline: Timeline, *, as_json: bool) -> None:
     """What could not be read, on standard error."""
     for problem in timeline.problems:
         output.tell_error(TraceError(problem), as_json=as_json)
+    for line in timeline.unread:
+        output.tell_error(ReadError(line, "the agent left it so; all else of its log is told"), as_json=as_json)

@@ -2,7 +2,6 @@
 
 import difflib
 import sys
-import time
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,8 +9,8 @@ import typer
 from rich.console import Console
 
 from blackbird import home as homes
+from blackbird.cli.importing import following, showing
 from blackbird.cli.importing import round as rounds
-from blackbird.cli.importing import showing
 from blackbird.cli.importing.round import Found, Interrupt, Wish
 from blackbird.cli.reading import read_since
 from blackbird.config.load import load
@@ -22,16 +21,12 @@ from blackbird.imports import ledger as ledgers
 from blackbird.imports.finding import State
 from blackbird.imports.places import PLACES, SPECSTORY
 from blackbird.imports.taking import Outcome
-from blackbird.recorder import control
 from blackbox.errors import UsageError
 from blackbox.redaction.rules import ruleset_versions
 from blackbox.terminal import output
 
 EXIT_UNREADABLE = 3
 EXIT_INTERRUPTED = 130
-_POLL_SECONDS = 1.0
-#: Without a recorder, each round opens the trace and begins a segment.
-_POLL_ALONE_SECONDS = 15.0
 _CLIENTS = (*PLACES, SPECSTORY.client)
 _SHOWN = 5
 
@@ -89,18 +84,22 @@ def command(  # noqa: PLR0913, PLR0917 - one argument an option
             return
         done = rounds.take(home, config, ledger, found, wish, interrupt)
         _tell(home, config, found, done, as_json=as_json)
-        while follow and not interrupt.is_set:
-            _pause(home, interrupt)
-            more = rounds.find(wish, ledger)
-            added = rounds.take(home, config, ledger, more, wish, interrupt)
-            if added.files:
+        if follow and not interrupt.is_set:
+            output.stderr().print(_following(found), style="bright_black")
+            for more, added in following.rounds_of(home, config, ledger, wish, found, interrupt):
                 _tell(home, config, more, added, as_json=as_json)
     if interrupt.is_set and not follow:
+        output.stderr().print(output.marked("!", "Interrupted; the same command goes on where this one stopped"))
         raise typer.Exit(EXIT_INTERRUPTED)
     if found.unreadable:
         raise typer.Exit(EXIT_UNREADABLE)
     if not follow:
         _refuse_barren(found)
+
+
+def _following(found: Found) -> str:
+    count = len(found.candidates)
+    return f"Following {count} log{'s' if count != 1 else ''}, and new ones as they come; Ctrl-C ends it"
 
 
 def _refuse_barren(found: Found) -> None:
@@ -145,7 +144,9 @@ def _show_only(home: Home, config: Config, wish: Wish, *, as_json: bool, asked: 
     console = output.stdout()
     if not found.candidates:
         _refuse_barren(found)
-        console.print("No logs of agents were found" + ("" if asked else " on this machine"))
+        _tell_absent(found)
+        if not found.absent:
+            console.print("No logs of agents were found" + ("" if asked else " on this machine"))
         console.print("  blackbird import PATH takes in a log or a folder of them", style="bright_black")
         _warn(found)
         return
@@ -175,11 +176,18 @@ def _tell(home: Home, config: Config, found: Found, done: Outcome, *, as_json: b
     if as_json:
         output.write_json(showing.describe(showing.sums(found.candidates), _facts(home, config, found, False), done))
         return
-    if found.candidates or not found.barren:
+    if found.candidates or not (found.barren or found.absent):
         showing.show_done(output.stdout(), done)
+    _tell_absent(found)
     _warn(found)
     if done.files:
         output.stdout().print("  blackbird sessions lists what there is now", style="bright_black")
+
+
+def _tell_absent(found: Found) -> None:
+    for client, folders in found.absent.items():
+        where = ", ".join(str(folder) for folder in folders)
+        output.stdout().print(output.printable(f"No logs of {client} were found in {where}"))
 
 
 def _warn(found: Found) -> None:
@@ -217,9 +225,3 @@ def _agreed(home: Home, config: Config, found: Found) -> bool:
 
 def _is_terminal() -> bool:
     return sys.stdin.isatty() and sys.stdout.isatty()
-
-
-def _pause(home: Home, interrupt: Interrupt) -> None:
-    end = time.monotonic() + (_POLL_SECONDS if control.status(home) is not None else _POLL_ALONE_SECONDS)
-    while not interrupt.is_set and time.monotonic() < end:
-        time.sleep(0.1)

@@ -40,6 +40,8 @@ class Found(msgspec.Struct, frozen=True):
     unknown: list[Path]
     #: What was named and has no log, and why.
     barren: dict[Path, str]
+    #: The clients that were named and keep nothing here, and where was looked for it.
+    absent: dict[str, list[Path]]
 
 
 class Interrupt:
@@ -76,11 +78,24 @@ def find(wish: Wish, ledger: Ledger) -> Found:
         for candidate in candidates:
             if wish.only is None or wish.only in (candidate.format.name, candidate.client):
                 found.setdefault(candidate.file.path, candidate)
-    return Found(list(found.values()), search.unreadable, search.unknown, search.barren)
+    absent = {client: folders for client, folders in search.absent.items() if client in wish.clients}
+    return Found(list(found.values()), search.unreadable, search.unknown, search.barren, absent)
 
 
-def take(home: Home, config: Config, ledger: Ledger, found: Found, wish: Wish, interrupt: Interrupt) -> Outcome:
-    """Take in what is new. A log that cannot be read is named in `found.unreadable`, and the others go on."""
+def take(
+    home: Home,
+    config: Config,
+    ledger: Ledger,
+    found: Found,
+    wish: Wish,
+    interrupt: Interrupt,
+    *,
+    feed: Feed | None = None,
+) -> Outcome:
+    """Take in what is new. A log that cannot be read is named in `found.unreadable`, and the others go on.
+
+    A `feed` that is open already stays so.
+    """
     due = [candidate for candidate in found.candidates if candidate.state is not State.TAKEN]
     done = Outcome(is_kept=wish.keep)
     for candidate in found.candidates:
@@ -92,8 +107,10 @@ def take(home: Home, config: Config, ledger: Ledger, found: Found, wish: Wish, i
         return done
     ledger.save(is_open=True)
     try:
-        with Feed(home, config) as feed, _progress(sum(candidate.rest for candidate in due)) as advance:
-            taker = Taker(feed, ledger, keep=wish.keep, stop=lambda: interrupt.is_set, advance=advance)
+        with contextlib.ExitStack() as stack:
+            advance = stack.enter_context(_progress(sum(candidate.rest for candidate in due)))
+            to = feed if feed is not None else stack.enter_context(Feed(home, config))
+            taker = Taker(to, ledger, keep=wish.keep, stop=lambda: interrupt.is_set, advance=advance)
             for candidate in due:
                 if interrupt.is_set:
                     break

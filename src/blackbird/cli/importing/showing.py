@@ -14,6 +14,7 @@ from blackbox.terminal import output
 
 SCHEMA = "import/1"
 _COLUMNS = ("client", "files", "sessions", "size", "from", "to", "taken", "to take")
+_SHOWN = 5
 _LEFT = ("client", "from", "to")
 
 
@@ -99,6 +100,13 @@ def show_done(console: Console, done: Outcome) -> None:
         console.print(f"  masked    {output.printable(kinds)}")
     if done.damaged:
         console.print(output.marked("!", f"{done.damaged} lines had bytes that are no UTF-8; those were replaced"))
+    if done.broken:
+        lines = "1 line is" if len(done.broken) == 1 else f"{len(done.broken)} lines are"
+        console.print(output.marked("!", f"{lines} no JSON; kept, but what was said there is missing"))
+        for place in done.broken[:_SHOWN]:
+            console.print(f"  {output.printable(place)}", style="bright_black")
+        if len(done.broken) > _SHOWN:
+            console.print(f"  and {len(done.broken) - _SHOWN} more", style="bright_black")
 
 
 def _outcome(done: Outcome | None) -> dict[str, Any] | None:
@@ -109,6 +117,7 @@ def _outcome(done: Outcome | None) -> dict[str, Any] | None:
         "lines": done.lines,
         "bytes": done.bytes,
         "damaged_lines": done.damaged,
+        "broken_lines": done.broken,
         "redactions": dict(sorted(done.redactions.items())),
     }
 

@@ -15,11 +15,11 @@ from blackbird.flightlog.moments import lapse_ms
 from blackbox.events import calls as lines
 from blackbox.events.build import Event
 from blackbox.events.rewrite import Call as CallEvent
+from blackbox.syntax.results import NOT_RECORDED
 from blackbox.syntax.results import Result as Outcome
 from blackbox.write import results, scalars
 from blackbox.write.scalars import MetaFields
 
-_NO_RESULT = "no result was recorded"
 _SUPERSEDED = "a later attempt took its place"
 
 
@@ -117,8 +117,8 @@ class OpenCall(msgspec.Struct):
     def missing(self) -> Event:
         """The end of a call that nothing came back from."""
         if self.use is Use.PLAN_EXIT:
-            return lines.build_plan("create", lines.Arguments(), results.skip(_NO_RESULT))
-        return lines.build_observation(lines.Arguments(), results.skip(_NO_RESULT))
+            return lines.build_plan("create", lines.Arguments(), results.skip(NOT_RECORDED))
+        return lines.build_observation(lines.Arguments(), results.skip(NOT_RECORDED))
 
     def superseded(self) -> Event:
         """The end of a call of an attempt that was given up."""

@@ -4,6 +4,7 @@ import re
 from typing import Any, NamedTuple
 
 from blackbird.canon.model import Media, Message, Refusal, Text, Unknown, Usage
+from blackbird.canon.natives.flight.tokens import HOUR_KEY, REASONING_KEY
 from blackbox.events.build import Event
 from blackbox.write import scalars
 from blackbox.write.scalars import MetaFields
@@ -45,12 +46,15 @@ def merged(*metas: MetaFields) -> MetaFields:
 
 def tokens_of(usage: Usage) -> MetaFields:
     """What a response used, as the metadata of its first line; what was read from a cache is not in `tokens_in`."""
-    return {
+    used: MetaFields = {
         "tokens_in": usage.input,
         "tokens_out": usage.output,
         "tokens_cached": usage.cache_read,
         "tokens_cache_create": usage.cache_write,
     }
+    parts = {HOUR_KEY: usage.cache_write_1h, REASONING_KEY: usage.reasoning}
+    extra = {key: count for key, count in parts.items() if count}
+    return {**used, "extra": extra} if extra else used
 
 
 def spoken(message: Message) -> str:

@@ -4,6 +4,7 @@ import decimal
 from typing import Any
 
 from blackbird.canon.model import Generation, Outcome, Purpose
+from blackbird.canon.natives.flight.tokens import HOUR_KEY, REASONING_KEY
 from blackbox.events import comments
 from blackbox.write import metrics_of
 from blackbox.write.scalars import MetaFields
@@ -67,8 +68,8 @@ def _extra(generation: Generation, *, with_tokens: bool) -> dict[str, Any]:
     extra: dict[str, Any] = {}
     if usage is not None and with_tokens:
         extra |= {"cache_creation_input_tokens": usage.cache_write} if usage.cache_write else {}
-    if usage is not None and usage.reasoning:
-        extra["reasoning_tokens"] = usage.reasoning
+        extra |= {HOUR_KEY: usage.cache_write_1h} if usage.cache_write_1h else {}
+        extra |= {REASONING_KEY: usage.reasoning} if usage.reasoning else {}
     if generation.reported_cost is not None:
         extra["reported_cost_usd"] = f"{generation.reported_cost:f}"
     if generation.attempt > 1:

@@ -89,7 +89,12 @@ class Element(NamedTuple):
     @property
     def squeezed(self) -> str:
         """Its words without blanks."""
-        return keys.squeeze("".join(part.text for part in self.parts if isinstance(part, Text | Refusal)))
+        return keys.squeeze(self.text)
+
+    @property
+    def text(self) -> str:
+        """Its words."""
+        return "".join(part.text for part in self.parts if isinstance(part, Text | Refusal))
 
 
 def of_turns(turns: Iterable[Turn], data: Slice | None = None, origin: Origin | None = None) -> list[Element]:
@@ -193,7 +198,11 @@ def _heard(turn: Turn, data: Slice | None, origin: Origin | None) -> Iterator[El
     place = 0
     for part in turn.parts:
         place += 1
-        if isinstance(part, Text | Refusal | Media):
+        command = _command(part, turn.role, data) if origin in (None, Origin.USER) else None
+        if command is not None:
+            typed = Mold(Kind.ASIDE, keys.digest("command", command.text), turn.role, Origin.USER)
+            beside.append(Element(typed, (command,), turn.start, turn.end, place))
+        elif isinstance(part, Text | Refusal | Media):
             for piece, whose in _pieces(part, turn.role, data, origin):
                 place += 1
                 if whose in words:
@@ -215,6 +224,19 @@ def _heard(turn: Turn, data: Slice | None, origin: Origin | None) -> Iterator[El
             beside.append(Element(spoken, tuple(said.parts), turn.start, turn.end, said.place))
     beside.sort(key=lambda element: element.place)
     yield from beside
+
+
+def _command(part: Part, role: Role, data: Slice | None) -> Text | None:
+    """What a user typed for the client itself. It stands beside the conversation: of some, the model never hears."""
+    found = wrappers.typed(part.text) if role is Role.USER and isinstance(part, Text) else None
+    if found is None or not isinstance(part, Text):
+        return None
+    spans = [
+        Span(at + span.first, at + span.last, span.start, span.end)
+        for at, first, last in found.places
+        for span in cut(part, first, last, data).spans
+    ]
+    return Text(found.words, tuple(spans))
 
 
 def _pieces(

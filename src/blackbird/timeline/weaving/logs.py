@@ -2,7 +2,7 @@
 
 import msgspec
 
-from blackbird.canon.model import Amend, Cost, Generation, Mark, Purpose, Reply, Role, ToolResult, Usage
+from blackbird.canon.model import Amend, Cost, Generation, Item, Mark, Purpose, Reply, Role, ToolResult, Usage
 from blackbird.canon.seen import Entry
 from blackbird.timeline.prices import Pricer
 from blackbird.timeline.weaving import elements, keys, match
@@ -25,6 +25,13 @@ class _Cursor:
         self.asides: set[str] = set()
         #: The last thought, and what it stands behind.
         self.thought: tuple[Node, str] | None = None
+        self._passed: set[str] = set()
+
+    def go_behind(self, item: str) -> None:
+        """What comes next follows an item of another log; once."""
+        if item not in self._passed:
+            self._passed.add(item)
+            self.thought = (self.node, item)
 
     @property
     def tip(self) -> str | None:
@@ -46,8 +53,8 @@ class Logs:
         #: Thoughts that a log has told of.
         self._heard: set[str] = set()
 
-    def take(self, entry: Entry) -> None:
-        """One line; the same line of another file changes nothing."""
+    def take(self, entry: Entry, behind: Item | None = None) -> None:
+        """One line; the same line of another file changes nothing. `behind` is what it follows, if that is told."""
         turns = (entry.turn,) if entry.turn is not None else ()
         found = elements.of_turns(turns, None, entry.origin)
         line = keys.digest(entry.evidence.source, str(entry.evidence.offset), str(entry.evidence.start))
@@ -59,12 +66,15 @@ class Logs:
             return
         strand = self._strand(entry, found)
         cursor = self._cursor(entry, strand, known[1] if known is not None else None)
+        if behind is not None:
+            cursor.go_behind(behind.id)
         if entry.turn is not None and entry.turn.role is not Role.ASSISTANT:
             cursor.spoken.clear()
             cursor.unclaimed.clear()
         generation = self._generation(entry, strand, cursor, found, line) if entry.reply is not None else None
         for place, element in enumerate(found):
-            stand = Stand(keys.item(line.hex(), "line", place), entry.at, entry.evidence, generation)
+            name = keys.item(line.hex(), "line", place)
+            stand = Stand(name, entry.at, entry.evidence, generation, near=entry.near)
             self._element(strand, cursor, element, stand)
         if entry.mark is not None:
             self._mark(entry, strand, line)
@@ -78,10 +88,15 @@ class Logs:
         """Whether this part of a line was not taken yet. A mark without an id is known by what it says and when."""
         told = b"" if entry.reply is None else repr((entry.reply.response_id, entry.reply.usage)).encode()
         which = line
-        if entry.mark is not None and entry.key is None and entry.at is not None:
+        if entry.mark is not None and entry.key is None and entry.moment is not None:
             which = repr((entry.session, entry.thread, entry.text, entry.data)).encode("utf-8", "surrogatepass")
         key = keys.digest(
-            which, entry.mark or "", str(entry.at), told, repr(sorted(entry.about)), *(one.mold.key for one in found)
+            which,
+            entry.mark or "",
+            str(entry.moment),
+            told,
+            repr(sorted(entry.about)),
+            *(one.mold.key for one in found),
         )
         is_new = key not in self._fed
         self._fed.add(key)
@@ -231,6 +246,7 @@ class Logs:
                     id=keys.item(stand.id, "compact"),
                     thread=strand.id,
                     at=stand.at,
+                    near=stand.near,
                     parent=parent,
                     evidence=(stand.evidence,),
                     kind="compact",
@@ -252,6 +268,7 @@ class Logs:
             id=keys.item(line.hex(), "mark", entry.mark or ""),
             thread=strand.id,
             at=entry.at,
+            near=entry.near,
             parent=None,
             evidence=(entry.evidence,),
             kind=entry.mark or "",
@@ -313,6 +330,7 @@ class Logs:
             id=keys.item(line.hex(), "generation"),
             thread=strand.id,
             at=entry.at,
+            near=entry.near,
             parent=cursor.node.tip,
             evidence=(entry.evidence,),
             purpose=Purpose.SUBAGENT if strand.is_subagents else Purpose.TURN,
@@ -321,7 +339,7 @@ class Logs:
             model=model,
             stop_reason=reply.stop_reason,
             usage=reply.usage,
-            cost=self._cost(model, reply.usage, entry.at),
+            cost=self._cost(model, reply.usage, entry.moment),
             reported_cost=reply.reported_cost,
             failure=reply.failure,
             response_id=reply.response_id,
@@ -349,7 +367,7 @@ class Logs:
                     is_joined=True if is_joined else None,
                     evidence=(entry.evidence,) if is_joined else (),
                     usage=news,
-                    cost=self._cost(reply.model or entry.settings.model, news, entry.at),
+                    cost=self._cost(reply.model or entry.settings.model, news, entry.moment),
                     provider_request=entry.provider_request if is_joined else None,
                 )
             )

@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from blackbird.canon import wrappers
 from blackbird.canon.model import (
     Amend,
     Call,
@@ -46,6 +47,8 @@ class Stand(NamedTuple):
     evidence: Evidence
     generation: str | None = None
     is_inherited: bool = False
+    #: If the time is not known.
+    near: int | None = None
 
 
 class Loom:
@@ -103,12 +106,29 @@ class Loom:
             self.say(element, node.thread, stand, parent)
 
     def say(self, element: Element, thread: str, stand: Stand, parent: str | None) -> None:
-        """Hands out a message."""
+        """Hands out a message, or what the words of a client tell of."""
+        mark = wrappers.mark_of(element.text) if element.mold.kind is Kind.ASIDE else None
+        if mark is not None:
+            self.hand_out(
+                Mark(
+                    id=stand.id,
+                    thread=thread,
+                    at=stand.at,
+                    near=stand.near,
+                    parent=parent,
+                    evidence=(stand.evidence,),
+                    is_inherited=stand.is_inherited,
+                    kind=mark,
+                    text=element.text,
+                )
+            )
+            return
         self.hand_out(
             Message(
                 id=stand.id,
                 thread=thread,
                 at=stand.at,
+                near=stand.near,
                 parent=parent,
                 generation=stand.generation,
                 evidence=(stand.evidence,),
@@ -128,6 +148,7 @@ class Loom:
                 id=stand.id,
                 thread=node.thread,
                 at=stand.at,
+                near=stand.near,
                 parent=parent,
                 generation=stand.generation,
                 evidence=(stand.evidence,),
@@ -154,6 +175,7 @@ class Loom:
                 id=stand.id,
                 thread=node.thread,
                 at=stand.at,
+                near=stand.near,
                 parent=parent,
                 evidence=(stand.evidence,),
                 is_inherited=stand.is_inherited,

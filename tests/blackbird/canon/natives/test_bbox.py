@@ -237,11 +237,96 @@ def test_usage_that_a_message_repeats_counts_once() -> None:
 
 
 def test_metrics_of_a_step_are_a_response() -> None:
-    (metrics,) = bbox("# metrics step=1 prompt_tokens=520 completion_tokens=80 cached_tokens=200 cost_usd=0.0023\n")
+    line = "# metrics step=1 prompt_tokens=520 completion_tokens=80 cached_tokens=200 cost_usd=0.0023\n"
+    _, metrics, again = bbox(f"a: one step=1\n{line}{line}")
 
-    assert metrics.reply == Reply(
-        model="opus", usage=Usage(input=320, cache_read=200, output=80), reported_cost=Decimal("0.0023")
+    used = Reply(model="opus", usage=Usage(input=320, cache_read=200, output=80), reported_cost=Decimal("0.0023"))
+    assert (metrics.reply, again.reply) == (used, None)
+
+
+def test_metrics_that_nobody_spoke_for_are_a_response_of_their_own() -> None:
+    _, _, _, metrics = bbox(
+        "a: one step=1\nt!:Bash id=c1 step=1 → [running]\no: id=c1 step=1 → fine\n# metrics step=1 prompt_tokens=5\n"
     )
+
+    assert metrics.reply == Reply(response_id=f"{SOURCE}:16", model="opus", usage=Usage(input=5))
+
+
+def test_what_a_step_used_is_told_before_its_results() -> None:
+    entries = bbox(
+        "a: one step=1\nt:Read id=c1 step=1 ts=2025-12-23T10:00:00Z latency_ms=40 → x\nt:Read id=c2 step=1 → y\n"
+        "# metrics step=1 prompt_tokens=5\na: two step=2\n"
+    )
+
+    assert [_kind(entry) for entry in entries] == [
+        "Text",
+        "ToolCall",
+        "ToolCall",
+        5,
+        "ToolResult",
+        "ToolResult",
+        "Text",
+    ]
+    assert (entries[1].at, entries[4].at) == (1766484000000000000, 1766484000040000000)
+
+
+def test_results_of_a_step_without_metrics_come_before_the_next() -> None:
+    entries = bbox("t:Read id=c1 step=1 → x\na: two step=2\nt:Read id=c2 step=2 → y\n")
+
+    assert [_kind(entry) for entry in entries] == ["ToolCall", "ToolResult", "Text", "ToolCall", "ToolResult"]
+
+
+def _kind(entry: Any) -> object:
+    return type(entry.turn.parts[0]).__name__ if entry.turn is not None else entry.reply.usage.prompt
+
+
+def test_a_cost_alone_does_not_take_the_tokens_of_its_lines_away() -> None:
+    entries = bbox("th: hm tokens_in=7 tokens_out=3 step=1\n# metrics step=1 cost_usd=0.5\na: next step=2\n")
+    replies = [entry.reply for entry in entries if entry.reply is not None]
+
+    assert replies == [Reply(model="opus", usage=Usage(input=7, output=3), reported_cost=Decimal("0.5"))]
+
+
+def test_a_cost_that_was_calculated_was_reported_by_nobody() -> None:
+    header = HEADER.replace("cwd: /code\n", "cwd: /code\nextra.prices: prices 1\n")
+    extra = "extra.cache_creation_input_tokens=3 extra.cache_creation_1h_input_tokens=2 extra.reasoning_tokens=4"
+    _, metrics = bbox(f"a: one step=1\n# metrics step=1 prompt_tokens=9 cost_usd=0.5 {extra}\n", header)
+
+    assert metrics.reply == Reply(model="opus", usage=Usage(input=6, cache_write=3, cache_write_1h=2, reasoning=4))
+
+
+def test_the_line_of_a_sub_agent_is_its_callers_and_its_metrics_are_its_own() -> None:
+    call, words, metrics, nested, inner, answer = bbox(
+        'x:explore id=c1 tid=2 span=x1 "look" → [started]\n'
+        "a: I look. tid=2 step=5\n"
+        "# metrics step=5 prompt_tokens=5\n"
+        'x:plan id=c2 tid=3 span=x2 parent=x1 "think" → [started]\n'
+        "a: I think. tid=3\n"
+        "x:explore id=c1 tid=2 span=x1 → found it\n"
+    )
+
+    assert [entry.thread for entry in (call, words, metrics, nested, inner, answer)] == [
+        None,
+        "2",
+        "2",
+        "2",
+        "3",
+        None,
+    ]
+    assert (words.call_id, words.kind, words.parent_thread) == ("c1", "explore", None)
+    assert (inner.call_id, inner.kind, inner.parent_thread) == ("c2", "plan", "2")
+
+
+def test_a_result_that_was_not_recorded_is_none() -> None:
+    (call,) = bbox("t!:Edit id=c1 file_path=a → [running]\no: id=c1 → [skip] no result was recorded\n")
+
+    assert parts(call) == [ToolCall("Edit", "c1", {"file_path": "a"})]
+
+
+def test_a_commit_of_zeros_is_a_placeholder() -> None:
+    (entry,) = read("bbox", FILE, HEADER.replace("55d2215", "0000000").splitlines())
+
+    assert "sha" not in entry.about
 
 
 def test_every_line_of_the_examples_is_told() -> None:

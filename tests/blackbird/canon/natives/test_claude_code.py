@@ -176,7 +176,7 @@ def test_old_sidechains_are_threads_by_their_first_line() -> None:
 
 
 def test_what_the_client_says_in_a_users_name_is_not_theirs() -> None:
-    typed, told, meta, summary, stopped, mark = claude(
+    typed, told, meta, summary, stopped = claude(
         user("t1", "Fix it", origin={"kind": "human"}),
         user("t2", "A task is done", origin={"kind": "task-notification"}),
         user("u1", "Caveat: …", isMeta=True),
@@ -185,8 +185,9 @@ def test_what_the_client_says_in_a_users_name_is_not_theirs() -> None:
     )
 
     assert (typed.origin, told.origin) == (None, Origin.CLIENT)
-    assert [meta.origin, summary.origin, stopped.origin] == [Origin.CLIENT, Origin.SUMMARY, Origin.CLIENT]
-    assert (mark.mark, mark.follows, mark.key) == ("interrupt", "u3", None)
+    assert [meta.origin, summary.origin] == [Origin.CLIENT, Origin.SUMMARY]
+    # What its words tell of is known where all words are read, from the wire and from logs.
+    assert (stopped.origin, stopped.mark, stopped.key) == (None, None, "u3")
 
 
 def test_what_the_client_says_in_the_models_place_is_no_response() -> None:

@@ -124,6 +124,42 @@ def test_a_sub_agents_file_names_its_parent() -> None:
     ] * 2
 
 
+def test_the_report_of_a_sub_agent_names_its_file_and_says_its_words() -> None:
+    block = {"type": "tool_result", "tool_use_id": "c1", "content": 'session_id=sub-c1 summary="All is\\nwell."'}
+    report = {"type": "user", "message": {"content": [block]}, "bbox": {"as": "raw", "t": "x", "n": "explore"}}
+    # Its words are escaped twice: they stand nowhere as they are.
+    result, link = read("companion", FILE, [report], is_checked=False)
+
+    assert parts(result) == [ToolResult("c1", "All is\nwell.", False)]
+    assert (link.thread, link.call_id, link.turn) == ("sub-c1", "c1", None)
+
+
+def test_a_call_and_a_result_that_were_one_line_took_their_time() -> None:
+    call = {"type": "tool_use", "id": "c1", "name": "Bash", "input": {}}
+    answer = {"type": "tool_result", "tool_use_id": "c1", "content": "no result was recorded"}
+    time = {"timestamp": "2025-12-22T10:00:00Z"}
+    joined = {"joined": True, "latency_ms": 40}
+    called, result = companion(
+        {"type": "assistant", "message": {"content": [call]}, "bbox": joined, **time},
+        {"type": "user", "message": {"content": [answer]}, **time},
+    )
+    assert (result.at - called.at, result.turn.parts[0].details) == (40_000_000, {"duration_ms": 40})
+
+    (alone,) = companion(
+        {"type": "assistant", "message": {"content": [call]}},
+        {"type": "user", "message": {"content": [answer]}, "bbox": {"as": "skip"}},
+    )
+    assert isinstance(alone.turn.parts[0], ToolCall)
+
+
+def test_what_went_into_a_cache_for_an_hour_is_told_beside_the_message() -> None:
+    message = {"id": "m", "content": "x", "usage": {"cache_creation_input_tokens": 9}}
+    bbox = {"extra.cache_creation_1h_input_tokens": "4"}
+    (entry,) = companion({"type": "assistant", "message": message, "bbox": bbox})
+
+    assert entry.reply.usage == Usage(cache_write=9, cache_write_1h=4)
+
+
 def test_words_of_a_call_s_sub_agent_are_its_thread() -> None:
     (entry,) = companion({"type": "assistant", "message": {"content": "found"}, "parent_tool_use_id": "toolu_7"})
 

@@ -66,7 +66,9 @@ def test_a_conversation_is_told_in_order() -> None:
     ]
     assert {entry.session for entry in entries} == {"ses-1"}
     assert [entry.key for entry in entries] == [f"ses-1#{index}" for index in range(9)]
-    assert [entry.at and (entry.at - BEGIN) // 1_000_000_000 for entry in entries] == [0, 0, 1, 1, 2, 3, 3, 4, 0]
+    seconds = [entry.at if entry.at is None else (entry.at - BEGIN) // 1_000_000_000 for entry in entries]
+    # When a tool was done is not told.
+    assert seconds == [0, 0, 1, 1, 2, 3, None, 4, 0]
 
 
 def test_the_head_says_whose_session_it_is() -> None:
@@ -264,3 +266,42 @@ def test_no_markdown_breaks_it_and_no_word_is_lost(blocks: list[str], between: s
 @given(st.text())
 def test_no_text_breaks_it(text: str) -> None:
     feed(Reader("src_1", FILE), [text])
+
+
+UPDATED = "The file /code/a b.go has been updated successfully. (file state is current in your context)"
+
+
+@pytest.mark.parametrize(
+    ("name", "body", "arguments", "error"),
+    [
+        ("Edit", f"\n```text\n{UPDATED}\n```", {"file_path": "/code/a b.go"}, False),
+        (
+            "Write",
+            "\n```yaml\non: push\n```\n\n```text\nFile created successfully at: /code/ci.yml\n```",
+            {"file_path": "/code/ci.yml", "content": "on: push"},
+            False,
+        ),
+        (
+            "Create",
+            "Path: `/code/x.txt`\n\n```txt\none\ntwo\n```\n\n```text\nFile created successfully at: /code/x.txt\n```",
+            {"file_path": "/code/x.txt", "content": "one\ntwo"},
+            False,
+        ),
+        ("Edit", "\n```text\n<tool_use_error>String to replace not found in file.\n```", None, True),
+        ("Edit", "\n```text\nThe user doesn't want to proceed with this tool use. The tool use was\n```", None, True),
+        ("Edit", "Path: `/code/x.txt`\n\n```text\nwho knows\n```", {"file_path": "/code/x.txt"}, None),
+    ],
+)
+def test_a_file_that_was_changed_is_named_by_what_its_tool_says(
+    name: str, body: str, arguments: object, error: bool | None
+) -> None:
+    call, result = only_use(used("write", name, body))
+    assert call.arguments == arguments
+    assert result is not None
+    assert result.error is error
+
+
+def test_words_of_a_change_tell_nothing_of_another_tool() -> None:
+    _, result = only_use(used("shell", "Bash", f"`cat log`\n\n```text\n{UPDATED}\n```"))
+    assert result is not None
+    assert result.error is None

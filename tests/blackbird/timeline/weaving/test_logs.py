@@ -341,3 +341,43 @@ def test_a_second_log_is_not_taken_for_the_conversation_that_was_inferred() -> N
     talk.log(ASKED, session="s1")
     assert talk.short() == ["user: Fix it joined", "agent: One.", "s2| user: Something else"]
     assert [(thread.id, thread.native) for thread in talk.weaver.threads] == [("main", "s1"), ("s2", "s2")]
+
+
+STOPPED = "[Request interrupted by user for tool use]"
+COMMAND = "<command-name>/review</command-name>\n<command-args>157</command-args>"
+
+
+def test_each_interruption_is_a_mark_and_no_words() -> None:
+    talk = Talk()
+    talk.log(ASKED)
+    for number in ("c1", "c2"):
+        talk.log(agent(call("read", number)))
+        talk.log(user(result(number, "no"), STOPPED))
+    talk.log(user(STOPPED))
+    assert talk.short() == [
+        "user: Fix it",
+        "call c1 read",
+        "result c1 no",
+        "mark interrupt",
+        "call c2 read",
+        "result c2 no",
+        "mark interrupt",
+        "mark interrupt",
+    ]
+
+
+def test_an_interruption_that_the_wire_has_too_is_one() -> None:
+    talk = Talk()
+    talk.log(ASKED, key="u1")
+    talk.log(user(STOPPED), key="u2", follows="u1")
+    talk.ask([ASKED, user(STOPPED), user("Go on")], saying("Done.", response_id="r1"))
+    assert [line for line in talk.short() if "mark" in line] == ["mark interrupt joined"]
+
+
+def test_a_command_is_the_users_words_each_time() -> None:
+    talk = Talk()
+    talk.log(user(COMMAND))
+    talk.log(agent("I look."))
+    talk.log(user(COMMAND))
+    talk.log(user("<bash-input>ls -l</bash-input>"))
+    assert talk.short() == ["user: /review 157", "agent: I look.", "user: /review 157", "user: !ls -l"]

@@ -5,6 +5,7 @@ the line that it begins with, that of a result the part behind the arrow; texts 
 spans.
 """
 
+import re
 from functools import partial
 from pathlib import PurePath
 from typing import Any
@@ -32,15 +33,27 @@ _FACTS = {
 }
 
 
+#: What stands for something that nobody knew; a commit is then all zeros.
+_PLACEHOLDER = re.compile(r"(?:unknown|0{7,})?")
+#: The list that costs were calculated from.
+_PRICES = "extra.prices"
+
+
 def facts_of(header: dict[str, Any]) -> dict[str, str]:
     """The facts that a header states; a placeholder states none."""
     found = {}
     for name, keys in _FACTS.items():
         values = (header.get(key) for key in keys)
-        value = next((value for value in values if isinstance(value, str) and value not in ("", "unknown")), None)
+        stated = (value for value in values if isinstance(value, str) and not _PLACEHOLDER.fullmatch(value))
+        value = next(stated, None)
         if value is not None:
             found[name] = value
     return found
+
+
+def is_priced(header: dict[str, Any]) -> bool:
+    """Whether the costs in a log were calculated from a list of prices."""
+    return header.get(_PRICES) is not None
 
 
 class Owner:
@@ -124,6 +137,7 @@ class Reader:
         fields: dict[str, Any] = dict(header.fields)
         self._owner.read(fields)
         self._teller.model = header.model
+        self._teller.is_priced = is_priced(fields)
         place = self._places.get(header.first_line, evidence)
         return [self._owner.make(place, about=facts_of(fields), data=fields)]
 

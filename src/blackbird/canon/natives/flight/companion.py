@@ -13,9 +13,10 @@ import msgspec
 
 from blackbird.canon import details, places
 from blackbird.canon.dialects import blocks, parts
-from blackbird.canon.model import Evidence, Part, Role, Settings, Span, ToolCall, ToolResult, Turn
-from blackbird.canon.natives.flight.bbox import Owner, facts_of
+from blackbird.canon.model import Evidence, Part, Reply, Role, Settings, Span, ToolCall, ToolResult, Turn
+from blackbird.canon.natives.flight.bbox import Owner, facts_of, is_priced
 from blackbird.canon.natives.flight.telling import Teller, Told
+from blackbird.canon.natives.flight.tokens import parts_of
 from blackbird.canon.natives.jsonl import (
     NOTHING,
     encode,
@@ -31,9 +32,13 @@ from blackbird.canon.natives.jsonl import (
 from blackbird.canon.natives.times import instant
 from blackbird.canon.seen import Entry, Slice
 from blackbox.formats import shortkeys
+from blackbox.syntax.results import NOT_RECORDED, parse_result
 
 _ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT}
 _MAIN = "1"
+#: The kind of a line that begins or ends a sub-agent.
+_SUB_AGENT = "x"
+_MILLISECONDS = 1_000_000
 #: What an init line says of its client, by the field of a header that it is.
 _INIT = {"session_id": "id", "model": "model", "cwd": "cwd", "claude_code_version": "client_version"}
 
@@ -127,9 +132,11 @@ class Reader:
     def _read(self, line: _Line, data: bytes, make: _Make) -> list[Entry]:
         role = _ROLES.get(line.type or "")
         if role is not None and is_given(line.message):
-            entry = self._message(line, data, role, make)
-            if entry is not None:
-                return [entry]
+            entries = self._message(line, data, role, make)
+            if entries is not None:
+                self._teller.hear(entries)
+                # What an event before it used belongs to what was said until then.
+                return [*self._teller.end(), *entries]
         if line.type == "system":
             return self._system(line, data, make)
         if line.type in ("tool_use", "tool_result"):
@@ -143,22 +150,35 @@ class Reader:
             return [self._sub_agent(raw, make)]
         return [make(mark="note", text=line.type or "", data=raw)]
 
-    def _message(self, line: _Line, data: bytes, role: Role, make: _Make) -> Entry | None:
+    def _message(self, line: _Line, data: bytes, role: Role, make: _Make) -> list[Entry] | None:
+        """What a message says; None if it is none."""
         message = placed(data, b'"message":', line.message)
         if message.data.startswith(b'"'):
             text = parts.text_part(message)
-            return make(turn=Turn(role, (text,), message.start, message.end)) if text is not None else None
-        said = read_message(line.message)
+            return [make(turn=Turn(role, (text,), message.start, message.end))] if text is not None else None
+        said, patch = read_message(line.message), line.bbox or {}
         turn = turn_of(said, message, role)
-        reply = reply_of(said) if role is Role.ASSISTANT else None
+        reply = _in_parts(reply_of(said), patch) if role is Role.ASSISTANT else None
         if turn is None and reply is None:
             return None
-        found = {**self._carried, **_details(line.bbox or {})}
-        self._carried = found if line.bbox is not None and line.bbox.get("joined") is True else {}
-        if turn is not None and found:
-            detailed = (details.add(part, found) if isinstance(part, ToolResult) else part for part in turn.parts)
-            turn = msgspec.structs.replace(turn, parts=tuple(detailed))
-        return make(turn=turn, reply=reply, settings=Settings(model=said.model))
+        if turn is None or role is Role.ASSISTANT:
+            self._carried = _details(patch) if patch.get("joined") is True else {}
+            return [make(turn=turn, reply=reply, settings=Settings(model=said.model))]
+        return self._answers(turn, patch, make)
+
+    def _answers(self, turn: Turn, patch: dict[str, Any], make: _Make) -> list[Entry]:
+        """What a user or a tool says; a report of a sub-agent names its own log, too."""
+        carried, self._carried = self._carried, {}
+        told = [_reported(part, patch) for part in turn.parts if not _is_missing(part, patch)]
+        found = {**carried, **_details(patch)}
+        linked = [make(thread=own, call_id=call_id, key=None, follows=None) for _, call_id, own in told if own]
+        if not told:
+            return linked
+        entry = make(turn=msgspec.structs.replace(turn, parts=tuple(_detailed(part, found) for part, _, _ in told)))
+        if entry.at is not None and "duration_ms" in carried:
+            # Of a call and a result that were one line, both have the time of that.
+            entry = msgspec.structs.replace(entry, at=entry.at + carried["duration_ms"] * _MILLISECONDS)
+        return [entry, *linked]
 
     def _system(self, line: _Line, data: bytes, make: _Make) -> list[Entry]:
         message = places.read_object(line.message) if is_given(line.message) else places.read_object(data)
@@ -190,6 +210,7 @@ class Reader:
         } | header
         self._owner.read(fields)
         self._teller.model = text_of(fields, "model") or None
+        self._teller.is_priced = is_priced(fields)
         rest = {key: value for key, value in message.items() if key not in ("subtype", "header", *_INIT)}
         entry = make(about=facts_of(fields), data=rest | header)
         return msgspec.structs.replace(entry, session=self._owner.session, thread=self._owner.thread)
@@ -199,9 +220,41 @@ class Reader:
         named = {"id": raw.get("session_id"), "parent_session": raw.get("parent_session")}
         self._owner.read({**header, **named, "agent_type": raw.get("agent_type")})
         self._teller.model = text_of(header, "model") or None
+        self._teller.is_priced = is_priced(header)
         entry = make(about=facts_of(header), data=raw, at=instant(raw.get("started_at")))
         owner = self._owner
         return msgspec.structs.replace(entry, session=owner.session, thread=owner.thread, kind=owner.kind)
+
+
+def _in_parts(reply: Reply | None, patch: dict[str, Any]) -> Reply | None:
+    """The metadata of a response, with what the message of a provider has no place for."""
+    if reply is None or reply.usage is None:
+        return reply
+    told = parts_of({key.removeprefix("extra."): str(value) for key, value in patch.items()})
+    known = {name: count for name, count in told.items() if count}
+    return msgspec.structs.replace(reply, usage=msgspec.structs.replace(reply.usage, **known))
+
+
+def _detailed(part: Part, found: details.Details) -> Part:
+    return details.add(part, found) if found and isinstance(part, ToolResult) else part
+
+
+def _is_missing(part: Part, patch: dict[str, Any]) -> bool:
+    """Whether it only says that nothing came back."""
+    return patch.get("as") == "skip" and isinstance(part, ToolResult) and part.text == NOT_RECORDED
+
+
+def _reported(part: Part, patch: dict[str, Any]) -> tuple[Part, str | None, str | None]:
+    """A part; of what a sub-agent reported, the words alone, with the call that began it and the id of its log."""
+    if patch.get("t") != _SUB_AGENT or not isinstance(part, ToolResult):
+        return part, None, None
+    fields = parse_result(part.text, escaped=patch.get("as") == "raw").fields
+    own, summary = fields.get("session_id"), fields.get("summary")
+    if not isinstance(own, str):
+        return part, None, None
+    if isinstance(summary, str):
+        part = msgspec.structs.replace(part, text=summary, spans=())
+    return part, part.call_id, own
 
 
 def _results(entry: Entry) -> list[ToolResult]:

@@ -4,13 +4,14 @@ Lines that have a kind of their own in a flight log, but are tools of the agent,
 sub-agents, questions and todos. A call without an id is named by its line.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 import msgspec
 
 from blackbird.canon import details
 from blackbird.canon.model import Media, Part, Reply, Role, Settings, Span, Text, Thinking, ToolCall, ToolResult, Turn
+from blackbird.canon.natives.flight.steps import Steps
 from blackbird.canon.natives.flight.tokens import Tokens, measured
 from blackbird.canon.natives.times import instant
 from blackbird.canon.seen import Entry
@@ -20,11 +21,12 @@ from blackbox.events.messages import Message, Todos
 from blackbox.events.messages import Thinking as Thought
 from blackbox.syntax.kinds import Kind
 from blackbox.syntax.metadata import Meta
-from blackbox.syntax.results import Result, ResultKind
+from blackbox.syntax.results import NOT_RECORDED, Result, ResultKind
 
 #: The thread of the main agent.
 _MAIN = "1"
 _NANOSECONDS = 1_000_000_000
+_MILLISECONDS = 1_000_000
 _MARKED = frozenset({ResultKind.OK, ResultKind.ERR, ResultKind.SKIP})
 _ERRORS = {ResultKind.ERR: True, ResultKind.SKIP: None, ResultKind.TEXT: None}
 
@@ -48,36 +50,69 @@ class Teller:
 
     def __init__(self) -> None:
         self._tokens = Tokens()
+        self._steps = Steps()
         self._running: set[str] = set()
+        #: The threads of sub-agents by the operations that they are, and by thread who began them.
+        self._spans: dict[str, str] = {}
+        self._begun: dict[str, dict[str, str | None]] = {}
         self._start: int | None = None
         self._elapsed: int | None = None
         self.model: str | None = None
+        #: The costs were calculated from a list of prices, and reported by nobody.
+        self.is_priced = False
 
     def tell(self, told: Told) -> list[Entry]:
         """What an event says; with it comes the usage of the message before, once that is over."""
         meta = Meta(told.meta)
-        thread = None if meta.tid == _MAIN else meta.tid
-        is_message = isinstance(told.event, Message | Thought)
+        event = told.event
+        is_comment = isinstance(event, comments.Comment)
+        is_message = isinstance(event, Message | Thought)
+        thread = self._thread(event, meta)
+        released = [] if is_comment else self._steps.enter(thread, meta.step)
         base = told.make(
             thread=thread,
             at=self._at(told),
             key=meta.id if is_message else None,
             follows=meta.parent if is_message else None,
             settings=Settings(model=meta.model or self.model),
+            **self._begun.get(thread or "", {}),
         )
-        before = []
-        if not isinstance(told.event, lifecycle.Lifecycle):
+        before = self._tokens.tell() + released if released else []
+        if not isinstance(event, lifecycle.Lifecycle):
             bare = msgspec.structs.replace(base, key=None, follows=None)
-            before = self._tokens.take(told.meta, meta.id if is_message else None, bare, meta.model or self.model)
+            before += self._tokens.take(told.meta, meta.id if is_message else None, bare, meta.model or self.model)
         entries = self._entries(told, meta, base)
         # A reply without words belongs to what the agent said last: it must come before anyone else speaks.
         spoken = (index for index, entry in enumerate(entries) if entry.turn and entry.turn.role is Role.USER)
         first = next(spoken, None)
-        return before + (entries if first is None else entries[:first] + self._tokens.tell() + entries[first:])
+        if first is not None and first > 0 and meta.step is not None:
+            self._steps.hold(entries[first:])
+            entries = entries[:first]
+        elif first is not None:
+            entries = entries[:first] + self._tokens.tell() + entries[first:]
+        if isinstance(event, comments.Metrics):
+            waiting = self._steps.release()
+            entries += self._tokens.tell() + waiting if waiting else []
+        self.hear(entries)
+        return before + entries
+
+    def hear(self, entries: Iterable[Entry]) -> None:
+        """Take note of what was told: who spoke last."""
+        self._steps.heard(entries)
 
     def end(self) -> list[Entry]:
-        """The usage of the last message."""
-        return self._tokens.tell()
+        """The usage of the last message, and results that waited for it."""
+        return self._tokens.tell() + self._steps.release()
+
+    def _thread(self, event: Event, meta: Meta) -> str | None:
+        """Whose line it is. The one that starts or ends a sub-agent has its thread, but is its caller's."""
+        if isinstance(event, comments.Metrics):
+            return self._steps.thread_of(event.step)
+        if not isinstance(event, calls.Subagent):
+            return None if meta.tid == _MAIN else meta.tid
+        if meta.span is not None and meta.tid != _MAIN:
+            self._spans[meta.span] = meta.tid
+        return self._spans.get(meta.parent or "")
 
     def _at(self, told: Told) -> int | None:
         at = instant(told.meta.get("ts"))
@@ -101,6 +136,13 @@ class Teller:
             return [_turn(base, Role.ASSISTANT, part)]
         if isinstance(event, lifecycle.Lifecycle):
             return [self._lifecycle(event, base)]
+        if isinstance(event, comments.Metrics):
+            reply = self._measured(event, event.step)
+            if reply is not None and reply.usage is not None and not self._steps.has_spoken(base.thread):
+                # A response that brought no words, or that was answered before this was written.
+                reply = msgspec.structs.replace(reply, response_id=told.name)
+            settings = base.settings if reply is None else Settings(model=reply.model)
+            return [msgspec.structs.replace(base, reply=reply, settings=settings)]
         if isinstance(event, comments.Comment):
             return [self._comment(event, base)]
         if isinstance(event, calls.Mode):
@@ -114,14 +156,22 @@ class Teller:
     def _message(self, told: Told, event: Message, base: Entry) -> list[Entry]:
         role = Role.USER if event.role == "user" else Role.ASSISTANT
         part = Text(event.text, told.place(event.text))
-        if event.metrics is None:
-            return [_turn(base, role, part)]
+        reply = self._measured(event.metrics, Meta(told.meta).step) if event.metrics is not None else None
+        return [_turn(msgspec.structs.replace(base, reply=reply), role, part)]
+
+    def _measured(self, metrics: comments.Metrics, step: int | None) -> Reply | None:
+        """What a step used; nothing if that was said before, or belongs to what its lines say."""
+        reply = measured(metrics, self.model, is_priced=self.is_priced)
+        if reply.usage is None:
+            return self._tokens.cost(reply)
         self._tokens.forget()
-        return [_turn(msgspec.structs.replace(base, reply=measured(event.metrics, self.model)), role, part)]
+        return None if self._steps.is_repeat(step, reply) else reply
 
     def _call(self, told: Told, meta: Meta, base: Entry) -> list[Entry]:
         event = told.event
         result: Result | None = getattr(event, "result", None)
+        if result is not None and result.kind is ResultKind.SKIP and result.detail == NOT_RECORDED:
+            return []
         is_open = result is None or result.is_open
         call_id = meta.id or told.name
         if isinstance(event, calls.Observation) and event.partial is not None:
@@ -145,10 +195,15 @@ class Teller:
             start = min(max(told.behind, base.evidence.start), base.evidence.end)
             place = msgspec.structs.replace(base.evidence, start=start)
             answered = msgspec.structs.replace(base, evidence=place)
+            if entries and base.at is not None and meta.latency_ms is not None:
+                answered = msgspec.structs.replace(answered, at=base.at + meta.latency_ms * _MILLISECONDS)
             entries.append(_turn(answered, Role.USER, _result(result, call_id, meta, told)))
-        if isinstance(event, calls.Subagent) and event.session_id:
-            link = msgspec.structs.replace(base, thread=event.session_id, call_id=call_id, kind=event.agent_type)
-            entries.append(link)
+        if isinstance(event, calls.Subagent):
+            begun = {"parent_thread": base.thread, "call_id": call_id, "kind": event.agent_type}
+            if meta.tid != _MAIN:
+                self._begun[meta.tid] = begun
+            if event.session_id:
+                entries.append(msgspec.structs.replace(base, thread=event.session_id, **begun))
         return entries
 
     def _lifecycle(self, event: lifecycle.Lifecycle, base: Entry) -> Entry:
@@ -171,10 +226,6 @@ class Teller:
         match event:
             case comments.Elapsed():
                 return base
-            case comments.Metrics():
-                self._tokens.forget()
-                reply: Reply = measured(event, self.model)
-                return put(base, reply=reply, settings=Settings(model=reply.model))
             case comments.ModelSwitch(model, reason):
                 self.model = model
                 return put(base, mark="model", text=model, data={"reason": reason} if reason else {})
@@ -243,6 +294,8 @@ def _named(event: Event, meta: Meta) -> tuple[str, dict[str, Any]] | None:
 
 def _result(result: Result, call_id: str, meta: Meta, told: Told) -> ToolResult:
     text = result.detail if result.kind in _MARKED else "" if result.blob is not None else result.text
+    if isinstance(told.event, calls.Subagent) and told.event.session_id and told.event.summary is not None:
+        text = told.event.summary
     error = _ERRORS.get(result.kind, False)
     found: details.Details = {}
     code = details.exit_code(text)
