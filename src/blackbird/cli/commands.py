@@ -37,6 +37,7 @@ COMMANDS = {
     "audit": "blackbird.cli.flight.auditing:command",
     "derive": "blackbird.cli.memory.deriving:command",
     "artifacts": "blackbird.cli.memory.artifacts:command",
+    "bundle": "blackbird.cli.memory.bundling:command",
     "trace": "blackbird.cli.trace.group:app",
     "config": "blackbird.cli.settings:app",
     "ca": "blackbird.cli.machine.ca:app",

@@ -1,5 +1,6 @@
 """`blackbird derive` and `artifacts`: the memory, and where each artifact comes from."""
 
+import contextlib
 import json
 import os
 import signal
@@ -173,7 +174,11 @@ def test_following_tells_what_comes_and_ends_in_peace(here: Place, book: Logbook
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
     program = "from blackbird.cli.app import main; main()"
     command = [sys.executable, "-c", program, "derive", "--follow", "--json"]
-    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    with (
+        subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process,
+        contextlib.ExitStack() as ended,
+    ):
+        ended.callback(process.kill)
         assert process.stdout is not None
         assert process.stderr is not None
         assert json.loads(process.stdout.readline())["added"] == 11
@@ -188,3 +193,17 @@ def test_following_tells_what_comes_and_ends_in_peace(here: Place, book: Logbook
         assert process.wait(20) == 0
         assert process.stderr.read() == b""
     assert here.run("derive").out == "Nothing new.\n"
+
+
+@pytest.mark.usefixtures("book")
+def test_the_bundle_of_a_task_a_run_or_a_session(here: Place) -> None:
+    told = here.run("bundle", "run_2", "--json").json
+    assert (told["schema"], told["session"], told["run"], told["status"]) == ("bundle/1", "s2", "run_2", "unknown")
+    assert told["turns"] == ["I see it.\nAll of it."]
+    assert here.run("bundle", "s2", "--json").json == told
+    assert here.run("bundle", "run_2", "--session", "s2", "--json").json == told
+    shown = here.run("bundle", "run_2").out
+    assert shown.startswith("Look at it.\n  session   s2\n")
+    assert shown.endswith("said\n  - I see it.\n    All of it.\n")
+    assert here.run("bundle", "nothing").code == 1
+    assert here.run("bundle", "run_2", "--session", "s9").code == 1

@@ -1,6 +1,5 @@
 """`blackbird artifacts`: what sessions left behind, and the words of the trace that each comes from."""
 
-import contextlib
 from typing import Annotated, Any
 
 import msgspec
@@ -12,12 +11,11 @@ from blackbird import derive
 from blackbird import home as homes
 from blackbird.artifacts.model import Provenance, Type
 from blackbird.artifacts.proof import Proof, prove
-from blackbird.cli.memory import deriving
-from blackbird.errors import MemoryBusy, MemoryDamaged, NotFound
+from blackbird.cli.memory.answering import answer
+from blackbird.errors import NotFound
 from blackbird.exchange.clock import to_rfc3339
 from blackbird.home import Home
-from blackbird.sessions.choice import NOTHING_YET
-from blackbird.store.memory import Memory, Reader, Stored
+from blackbird.store.memory import Memory, Stored
 from blackbird.trace.folder import Trace
 from blackbox.errors import UsageError
 from blackbox.terminal import output
@@ -60,29 +58,19 @@ def command(
 
       blackbird artifacts --all --json | jq -r 'select(.type == "open_thread") | .title'
     """
+    if every and name is not None:
+        raise UsageError("--all is for all sessions", "leave the session away")
     home = homes.find()
-    with contextlib.suppress(MemoryBusy):
-        deriving.show_findings(derive.catch_up(home, deriving.progress()))
-    try:
-        _answer(home, name, kind, task, every=every, as_json=as_json)
-    except MemoryDamaged:
-        derive.rebuild(home, deriving.progress())
-        _answer(home, name, kind, task, every=every, as_json=as_json)
+    if name is not None and name.startswith(PREFIX):
+        _show_one(home, answer(home, lambda memory: _chosen(memory, name)), as_json=as_json)
+        return
+    is_wide = every or (name is None and task is not None)
 
-
-def _answer(home: Home, name: str | None, kind: Type | None, task: str | None, *, every: bool, as_json: bool) -> None:
-    with Reader(home.derived) as reader:
-        memory = reader.memory
-        if memory is None:
-            raise NotFound("there is no memory yet", NOTHING_YET)
-        if name is not None and name.startswith(PREFIX):
-            _show_one(home, _chosen(memory, name), as_json=as_json)
-            return
-        if every and name is not None:
-            raise UsageError("--all is for all sessions", "leave the session away")
-        is_wide = every or (name is None and task is not None)
+    def listed(memory: Memory) -> tuple[str | None, list[Stored]]:
         session = None if is_wide else derive.session_named(memory, name)
-        found = memory.find(session=session, task=task, kind=kind)
+        return session, memory.find(session=session, task=task, kind=kind)
+
+    session, found = answer(home, listed)
     if as_json:
         for stored in found:
             output.write_json(describe(stored))
