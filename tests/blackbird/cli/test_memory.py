@@ -92,7 +92,7 @@ def test_artifacts_of_a_session_of_a_run_and_of_all(here: Place) -> None:
     assert [line.split(maxsplit=2)[1:] for line in lines] == [
         ["transcript", "Look at it."],
         ["transcript", "I see it. All of it."],
-        ["outcome", "Look at it."],
+        ["outcome", "Look at it. (unknown)"],
         ["summary", "Look at it."],
     ]
     assert here.run("artifacts", "run_2").out.splitlines() == lines

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from blackbird import derive
 from blackbird import home as homes
-from blackbird.artifacts.model import Provenance, Type
+from blackbird.artifacts.model import Constraint, Decision, OpenThread, Outcome, Provenance, Type
 from blackbird.artifacts.proof import Proof, prove
 from blackbird.cli.memory.answering import answer
 from blackbird.errors import NotFound
@@ -103,12 +103,27 @@ def _show_table(console: Console, session: str | None, found: list[Stored]) -> N
     for stored in found:
         artifact = stored.artifact
         line = Text(artifact.id, "bright_black").append(f"  {artifact.type:<{width}}  ", "cyan")
-        line.append(output.printable(artifact.title), "bright_black" if stored.is_expired else "")
-        if stored.is_expired:
-            line.append(" (evidence gone)", "bright_black")
+        note = _note(stored)
+        line.append(output.printable(artifact.title), "bright_black" if note else "")
+        if note:
+            line.append(f" ({note})", "bright_black")
         if console.is_terminal:
             line.truncate(console.width, overflow="ellipsis")
         console.print(line)
+
+
+def _note(stored: Stored) -> str:
+    """Why an artifact is no longer of interest, or how what it is about ended."""
+    match stored.artifact.content:
+        case Outcome() as outcome:
+            note = str(outcome.status)
+        case Decision() | Constraint() as ruling if not ruling.is_active:
+            note = "superseded"
+        case OpenThread() as thread if not thread.state.is_open:
+            note = str(thread.state)
+        case _:
+            note = ""
+    return ", ".join([*([note] if note else []), *(["evidence gone"] if stored.is_expired else [])])
 
 
 def _show_one(home: Home, stored: Stored, *, as_json: bool) -> None:
