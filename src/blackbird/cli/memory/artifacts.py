@@ -21,6 +21,8 @@ from blackbox.errors import UsageError
 from blackbox.terminal import output
 
 SCHEMA = "artifact/1"
+#: What is kept in nanoseconds since 1970.
+_TIMES = frozenset({"holds_from", "holds_until", "last_said", "opened_at", "closed_at", "last_at"})
 PREFIX = "art_"
 _PROOFS = {
     Proof.FOUND: ("✓", "stands there word for word"),
@@ -163,18 +165,33 @@ def _show_field(console: Console, key: str, value: Any, depth: int) -> None:
     if isinstance(value, dict):
         console.print(label)
         _show_value(console, value, depth + 1)
-    elif isinstance(value, list):
+    elif isinstance(value, list | tuple):
         console.print(label)
         for each in value:
             if isinstance(each, dict):
-                _show_value(console, each, depth + 1)
+                _show_entry(console, each, depth + 1)
             else:
                 console.print(Text("  " * (depth + 1) + "- ").append(output.printable(str(each))))
     else:
+        if key in _TIMES:
+            value = to_rfc3339(value)
         first, *more = str(value).split("\n")
         console.print(label.append(output.printable(first), ""))
         for line in more:
             console.print(Text("  " * (depth + 1)).append(output.printable(line)))
+
+
+def _show_entry(console: Console, fields: dict[str, Any], depth: int) -> None:
+    """One of a list, in a line: what tells most of it first."""
+    told = {key: value for key, value in fields.items() if value not in (None, "", [], {}, ())}
+    first = next(iter(told.values()), "")
+    more = ", ".join(f"{key} {_words(value)}" for key, value in list(told.items())[1:])
+    line = Text("  " * depth + "- ").append(output.printable(str(first)))
+    console.print(line.append(output.printable(f"  {more}"), "bright_black") if more else line)
+
+
+def _words(value: Any) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
 
 
 def _show_provenance(console: Console, provenance: Provenance, proof: Proof) -> None:
