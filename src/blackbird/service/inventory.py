@@ -15,6 +15,7 @@ COMPLETION_MARK = "# Printed by blackbird completion"
 _RUN = ("recorder.*", "control.sock", "supervisor.lock", "agent-*.json", ".*.json.*.tmp")
 _CA = ("ca.pem", "ca.key", "bundle-*.pem", "lock", ".*.tmp")
 _TRACE = ("[0-9]*.wal", "[0-9]*.seal", "[0-9]*.gone", "[0-9]*.part", "synced", "lock")
+_SPOOL = ("spool.jsonl", "spool.taken.jsonl")
 _DERIVED = ("imports.json", "imports.lock")
 
 
@@ -57,6 +58,7 @@ def take(home: Home, environ: Mapping[str, str], user_home: Path) -> Inventory:
         Item(home.trace, "the recordings", _TRACE),
         Item(home.path / "hmac.key", "the key that proves what was recorded"),
         Item(home.path / "runs.jsonl", "the runs that were registered"),
+        *(Item(home.path / name, "tool events that wait for a recorder") for name in _SPOOL),
         Item(home.derived, "what was derived from the recordings", _DERIVED),
     ]
     configuration = [Item(home.config_file, "your settings")]
