@@ -110,9 +110,9 @@ pub(crate) struct Ca {
 /// for a recorder no longer than a few milliseconds: what that does not take is kept for it in the spool.
 #[derive(Args, Debug, PartialEq, Eq)]
 pub(crate) struct Hook {
-    /// The resolved configuration, as 'blackbird up' writes it
+    /// The resolved configuration, as 'blackbird up' writes it; that of the usual home if left out
     #[arg(long, value_name = "FILE")]
-    pub(crate) config: PathBuf,
+    pub(crate) config: Option<PathBuf>,
     /// Which client it is
     #[arg(long, value_name = "NAME")]
     pub(crate) client: Option<String>,
@@ -290,7 +290,7 @@ mod tests {
 
     #[test]
     fn a_hook_may_name_its_client() {
-        let hook = Hook { config: "a.json".into(), client: Some("codex".to_owned()) };
+        let hook = Hook { config: Some("a.json".into()), client: Some("codex".to_owned()) };
         assert_eq!(answer(&["hook", "--config", "a.json", "--client", "codex"]), Answer::Hook(hook));
     }
 

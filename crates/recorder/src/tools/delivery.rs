@@ -30,6 +30,13 @@ pub(crate) struct Target {
     control_socket: PathBuf,
     mode: Mode,
     redaction: config::Redaction,
+    /// Whether hooks are wanted at all.
+    #[serde(default = "wanted")]
+    hooks: bool,
+}
+
+fn wanted() -> bool {
+    true
 }
 
 /// What became of an event.
@@ -47,6 +54,11 @@ impl Target {
     /// Read what is needed of a recorder's configuration; without it nobody knows what may be kept.
     pub(crate) fn load(path: &Path) -> Option<Self> {
         serde_json::from_slice(&std::fs::read(path).ok()?).ok()
+    }
+
+    /// Whether what clients say is wanted at all.
+    pub(crate) fn takes_hooks(&self) -> bool {
+        self.hooks
     }
 
     /// Hand an event to the recorder, if it answers in time; whether it did.

@@ -3,7 +3,7 @@
 
 use std::io::{self, Read, Write};
 use std::os::unix::process::CommandExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -34,6 +34,8 @@ pub(crate) fn run(asked: &Hook) {
     if length == 0 {
         return;
     }
+    let Some(config) = asked.config.clone().or_else(usual_config) else { return };
+    let Some(target) = Target::load(&config).filter(Target::takes_hooks) else { return };
     let around = surroundings(asked.client.clone());
     let event = match serde_json::from_slice::<Value>(&input) {
         Ok(hook) if hook.is_object() => reading::read(&hook, &around),
@@ -41,11 +43,25 @@ pub(crate) fn run(asked: &Hook) {
         _ => reading::unreadable(length, "the input is no JSON object", &around),
     };
     let event = Value::Object(event).to_string();
-    let Some(target) = Target::load(&asked.config) else { return };
     if !target.offer(event.as_bytes(), QUICK) {
         // If not even a process can be had, there is nobody left to tell.
-        let _ = hand_over(&asked.config, event.as_bytes());
+        let _ = hand_over(&config, event.as_bytes());
     }
+}
+
+/// The configuration of the usual home, for hooks that a user has set up by hand.
+fn usual_config() -> Option<PathBuf> {
+    let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let home = variable("BLACKBIRD_HOME").or_else(|| {
+        let usual = |below: &str| variable("HOME").map(|home| home.join(below));
+        let data = if cfg!(target_os = "macos") {
+            usual("Library/Application Support")
+        } else {
+            variable("XDG_DATA_HOME").or_else(|| usual(".local/share"))
+        };
+        data.map(|folder| folder.join("blackbird"))
+    })?;
+    Some(home.join("run/recorder.json"))
 }
 
 /// What stands on standard input, as much as is of use, and how long it was.

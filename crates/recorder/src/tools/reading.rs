@@ -165,7 +165,10 @@ fn conclude(said: &mut Map<String, Value>, hook: &Value, tool: &str, input: &Val
     if let Some(duration) = duration {
         said.insert("duration_ms".to_owned(), json!(duration));
     }
-    said.insert("failed".to_owned(), json!(failed || code.is_some_and(|code| code != 0)));
+    // A client that hands on no more than a text does not say how it ended.
+    if failed || code.is_some() || response.is_object() {
+        said.insert("failed".to_owned(), json!(failed || code.is_some_and(|code| code != 0)));
+    }
     if let Some(patch) = patches::told(response) {
         put(said, "patch", Some(&patch));
     }
@@ -352,6 +355,7 @@ mod tests {
         let told = event(&hook("PostToolUse", "apply_patch", &json!({"command": patch}), &json!("Success")));
         assert_eq!((&told["command"], &told["patch"]), (&Value::Null, &json!(patch)));
         assert_eq!((&told["writes"], &told["output"]), (&json!(["a.py"]), &json!("Success")));
+        assert_eq!(told["failed"], Value::Null);
     }
 
     #[test]
