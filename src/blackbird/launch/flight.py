@@ -28,6 +28,8 @@ from blackbird.recorder.users import User
 
 #: How long the end of a run waits for what is still being found out about it.
 _CONTEXT_SECONDS = 1.0
+#: How long it waits for git to say what is different.
+_GIT_SECONDS = 2.0
 #: How long it waits for a recorder that is being started anew.
 _END_SECONDS = 5.0
 _PAUSE_SECONDS = 0.05
@@ -134,6 +136,9 @@ def fly(home: Home, order: Order, environ: Mapping[str, str]) -> Ended:
         raise
     duration = round((time.monotonic() - began) * 1000)
     context.finish(_CONTEXT_SECONDS)
+    changes = context.changes(_GIT_SECONDS)
+    if changes is not None:
+        told.state("run.changes", changes)
     how = {"exit_code": ended.code} if ended.signal is None else {"signal": signal.Signals(ended.signal).name}
     # A recorder that died has left the number of its supervisor, which starts it anew; one that was stopped has not.
     patience = _END_SECONDS if home.pid_file.exists() else 0.0

@@ -139,6 +139,12 @@ class Following:
         return news
 
     def _hear(self, header: Header, clock: Clock, record: Record) -> None:
+        if record.kind == Kind.TOOL_EVENT:
+            fields = read_object(record) or {}
+            run, native = payloads.text(fields, "run"), payloads.text(fields, "native_session")
+            whose = payloads.text(fields, "session")
+            if (run or whose or native) in self._names or (run is not None and whose in self._names):
+                self._session.tool_event(header, record, clock.wall(record))
         if record.kind == Kind.HARNESS_EVENT:
             fields = read_object(record) or {}
             if fields.get("event") == sources.OPEN:
@@ -210,6 +216,8 @@ def _take(session: Session, wanted: Scope, step: _Step) -> News:
         if record.request == ids.ZERO:
             if record.kind == Kind.HARNESS_EVENT and _is_stated(read_object(record) or {}, wanted.row):
                 session.statement(step.header, record, step.clock.wall(record))
+            elif record.kind == Kind.TOOL_EVENT and _is_done(read_object(record) or {}, wanted.row):
+                session.tool_event(step.header, record, step.clock.wall(record))
         elif record.kind == Kind.NATIVE_LINE:
             news += session.line(wanted.sources[record.request], step.header, record)
         else:
@@ -255,6 +263,15 @@ def _is_stated(fields: dict[str, object], row: Row | None) -> bool:
         return False
     session, run = fields.get("session"), fields.get("run")
     return session in {filing.session for filing in row.filings} if session is not None else run in row.runs
+
+
+def _is_done(fields: dict[str, object], row: Row) -> bool:
+    """Whether a tool was used in this session: by the run, if there is one, else by the client's own id."""
+    run = fields.get("run")
+    if run is not None:
+        return run in row.runs
+    session, native = fields.get("session"), fields.get("native_session")
+    return session in {filing.session for filing in row.filings} if session is not None else native in row.natives
 
 
 def _outside(session: Session, source: Source) -> News:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import msgspec
 
 from blackbird.canon import natives
-from blackbird.canon.model import Amend, Evidence, Generation, Item, Side
+from blackbird.canon.model import Amend, Evidence, Generation, Item, Side, Thread
 from blackbird.canon.reading import read
 from blackbird.canon.seen import Entry
 from blackbird.exchange import payloads
@@ -16,11 +16,12 @@ from blackbird.exchange.exchange import Exchange
 from blackbird.imports.kept import Joiner
 from blackbird.imports.line import Line
 from blackbird.imports.sources import Source
-from blackbird.timeline import spending
+from blackbird.timeline import spending, tools
 from blackbird.timeline.about import Facts
 from blackbird.timeline.order import settle
 from blackbird.timeline.prices import Pricer
 from blackbird.timeline.timeline import Stated, Timeline
+from blackbird.timeline.tools import Told
 from blackbird.timeline.weaver import Weaver
 from blackbird.trace.header import Header
 from blackbird.trace.records import Kind, Record, read_object
@@ -77,6 +78,7 @@ class Session:
         self._joiners: dict[bytes, Joiner] = {}
         self._times: dict[str, int] = {}
         self._stated: list[Stated] = []
+        self._events: list[Told] = []
 
     def record(self, header: Header, clock: Clock, record: Record) -> News:
         """A record of one of its requests; with the last, the exchange is handed on."""
@@ -116,6 +118,13 @@ class Session:
             )
         )
 
+    def tool_event(self, header: Header, record: Record, wall: int) -> None:
+        """What a tool of this session did; it is joined to the conversation when that is put in order."""
+        fields = read_object(record) or {}
+        at = payloads.number(fields, "at") or wall
+        self.facts.touch(at)
+        self._events.append(Told(fields, at, _evidence_of(header, record)))
+
     def line(self, source: Source, header: Header, record: Record) -> News:
         """A line of an agent's own log, or a piece of one."""
         line = self._joiners.setdefault(record.request, Joiner()).take(record, header.number)
@@ -151,10 +160,15 @@ class Session:
 
     def timeline(self, news: Iterable[Item | Amend], problems: Iterable[str] = ()) -> Timeline:
         """All of it as a timeline; `news` is what was handed out so far."""
+        news, threads = list(news), self._weaver.threads
         items = settle(news)
+        if self._events:
+            items = settle([*news, *tools.joined(items, self._events, threads)])
+        if not threads and items:
+            threads = (Thread(id=tools.MAIN),)
         return Timeline(
             about=self.facts.about(),
-            threads=self._weaver.threads,
+            threads=threads,
             items=items,
             spent=spending.spent(items),
             stated=tuple(self._stated),

@@ -338,6 +338,36 @@ def test_a_repository_is_described(shared: Cockpit, tmp_path: Path) -> None:
     assert (tmp_path / ".git" / "index").stat().st_mtime_ns == index
 
 
+@pytest.mark.requirement("TOOLEV-03")
+def test_what_a_run_changed_is_what_git_says(shared: Cockpit, tmp_path: Path) -> None:
+    who = ["-c", "user.name=a", "-c", "user.email=a@b.example", "-c", "init.defaultBranch=main"]
+    git = " ".join(["git", *who])
+    (tmp_path / "a").write_text("one\ntwo\n")
+    (tmp_path / "b").write_text("b\n")
+    subprocess.run(["sh", "-c", f"{git} init -q && {git} add . && {git} commit -qm 1"], cwd=tmp_path, check=True)
+    (tmp_path / "b").write_text("b\nmine\n")
+    work = f"echo three >> a && {git} commit -qam 2 && echo four >> a && git checkout -qb side && touch 'n w'"
+    done = subprocess.run(
+        shared.argv("--json", "--", "sh", "-c", f"sleep 0.5; {work}"),
+        cwd=tmp_path,
+        env=shared.environ,
+        capture_output=True,
+        timeout=PATIENCE,
+        check=True,
+    )
+    data = next(data for name, data in shared.events(json.loads(done.stderr)["run"]) if name == "run.changes")
+    said = subprocess.run(["git", "rev-parse", "HEAD~1", "HEAD"], cwd=tmp_path, check=True, capture_output=True)
+    first, second = said.stdout.decode().split()
+    assert data["before"] == {"sha": first, "branch": "main", "dirty": True}
+    assert data["after"] == {"sha": second, "branch": "side", "dirty": True}
+    assert data["files"] == [
+        {"path": "a", "added": 2, "removed": 0},
+        {"path": "b", "added": 1, "removed": 0, "was_changed": True},
+        {"path": "n w", "added": None, "removed": None, "untracked": True},
+    ]
+    assert (data["added"], data["removed"], data["more_files"], data["counted"]) == (3, 0, 0, True)
+
+
 #: A stand-in for an agent: it does what its settings say before and after a tool call.
 HOOKED = f"""#!{sys.executable}
 import json, pathlib, subprocess, sys
