@@ -229,10 +229,13 @@ class Rows:
         return row
 
     def _hear(self, record: Record, wall: int | None) -> None:
-        if record.kind != Kind.HARNESS_EVENT:
+        if record.kind not in (Kind.HARNESS_EVENT, Kind.TOOL_EVENT):
             return
         fields = read_object(record) or {}
         session, run = payloads.text(fields, "session"), payloads.text(fields, "run")
+        if record.kind == Kind.TOOL_EVENT:
+            # A harness may have said nothing else of its session.
+            fields = {key: fields.get(key) for key in ("session", "task", "run")}
         if fields.get("event") in _KEEPING or self._logs.take(fields, wall):
             return
         if session is not None and run is not None:
