@@ -15,6 +15,7 @@ sys.path.insert(0, str(ROOT))
 #: Each is a module beside this one: what it measures, and a page of Markdown from that.
 SUBJECTS: dict[str, Callable[[Any, argparse.Namespace], Any]] = {
     "canon": lambda module, options: module.measure(options.rounds),
+    "hook": lambda module, options: module.measure(options.rounds),
     "imports": lambda module, options: module.measure(options.rounds, large=options.large),
     "launch": lambda module, options: module.measure(options.rounds),
     "log": lambda module, options: module.measure(options.rounds, options.logs),

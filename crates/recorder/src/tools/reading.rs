@@ -44,7 +44,8 @@ const PATH_LISTS: [&str; 3] = ["paths", "include", "file_paths"];
 const SESSIONS: [&str; 3] = ["session_id", "sessionId", "conversation_id"];
 const CALLS: [&str; 4] = ["tool_use_id", "tool_call_id", "call_id", "callID"];
 const CODES: [&str; 4] = ["exit_code", "exitCode", "exit", "returnCode"];
-const SAID: [&str; 4] = ["Exit code: ", "Exit Code: ", "Process exited with code ", "Exit code "];
+/// What a client tells of a command below its output: the exit code is among it if it is not 0.
+const BELOW: [&str; 3] = ["Process Group PGID:", "Background PIDs:", "</untrusted_context>"];
 
 /// What an event is given besides a client's words.
 pub(crate) struct Surroundings {
@@ -149,14 +150,15 @@ fn conclude(said: &mut Map<String, Value>, hook: &Value, tool: &str, input: &Val
     let failed = hook["hook_event_name"] == "PostToolUseFailure"
         || error.is_some()
         || [&response["is_error"], &response["isError"], &hook["is_error"]].iter().any(|flag| **flag == true);
-    let is_shell = SHELLS.contains(&tool) && input["run_in_background"] != true;
-    let code = code(response)
-        .or_else(|| is_shell.then(|| said_code(error.unwrap_or_default())).flatten())
-        .or_else(|| is_shell.then(|| said_code(output.as_deref().unwrap_or_default())).flatten());
+    let runs_on = input["run_in_background"] == true || input["is_background"] == true;
+    let is_shell = SHELLS.contains(&tool) && !runs_on;
     // A client with a hook of its own for failures tells by the other that there was none.
-    let is_well =
-        is_shell && !failed && hook["hook_event_name"] == "PostToolUse" && response["stdout"].is_string();
-    let code = code.or(is_well.then_some(0));
+    let is_well = !failed && hook["hook_event_name"] == "PostToolUse" && response["stdout"].is_string();
+    let shell_code = || {
+        let below = response["llmContent"].as_str().and_then(code_below);
+        error.and_then(code_above).or(below).or(is_well.then_some(0))
+    };
+    let code = code(response).or_else(|| is_shell.then(shell_code).flatten());
     if let Some(code) = code {
         said.insert("exit_code".to_owned(), json!(code));
     }
@@ -190,13 +192,24 @@ fn code(response: &Value) -> Option<i64> {
     places.iter().find_map(|place| CODES.iter().find_map(|key| place[key].as_i64()))
 }
 
-/// The exit code that a text names at the start of a line.
-fn said_code(text: &str) -> Option<i64> {
-    text.lines().find_map(|line| {
-        let rest = SAID.iter().find_map(|mark| line.trim_start().strip_prefix(mark))?;
-        let digits = rest.find(|sign: char| !sign.is_ascii_digit() && sign != '-').unwrap_or(rest.len());
-        rest[..digits].parse().ok()
-    })
+/// The exit code that stands before all else.
+fn code_above(text: &str) -> Option<i64> {
+    let rest = text.strip_prefix("Exit code ").or_else(|| text.strip_prefix("Exit code: "))?;
+    leading_number(rest)
+}
+
+/// The exit code that stands below the output of a command; it is 0 if none does, and no one's if a signal ended it.
+fn code_below(text: &str) -> Option<i64> {
+    let last = text.lines().rev().find(|line| !BELOW.iter().any(|mark| line.starts_with(mark)))?;
+    if last.starts_with("Signal:") || last.starts_with("Error:") {
+        return None;
+    }
+    last.strip_prefix("Exit Code: ").map_or(Some(0), leading_number)
+}
+
+fn leading_number(text: &str) -> Option<i64> {
+    let digits = text.find(|sign: char| !sign.is_ascii_digit() && sign != '-').unwrap_or(text.len());
+    text[..digits].parse().ok()
 }
 
 /// What a tool put out, in one text.
@@ -331,9 +344,15 @@ mod tests {
 
     #[test]
     fn exit_codes_stand_in_texts_and_in_metadata() {
-        let shell = json!({"llmContent": "Command: x\nExit Code: 2\n"});
         let input = json!({"command": "x"});
-        assert_eq!(event(&hook("AfterTool", "run_shell_command", &input, &shell))["exit_code"], 2);
+        for (text, code) in [
+            ("Output: Exit Code: 9\nx\nExit Code: 2\nProcess Group PGID: 7\n</untrusted_context>", json!(2)),
+            ("Output: Exit Code: 9\nx\nProcess Group PGID: 7", json!(0)),
+            ("Output: x\nSignal: 9\nProcess Group PGID: 7", Value::Null),
+        ] {
+            let shell = json!({"llmContent": text});
+            assert_eq!(event(&hook("AfterTool", "run_shell_command", &input, &shell))["exit_code"], code);
+        }
         let opencode = json!({"output": "", "metadata": {"exit": 1}});
         assert_eq!(event(&hook("PostToolUse", "bash", &input, &opencode))["exit_code"], 1);
         let other = json!({"llmContent": "Exit Code: 2"});
