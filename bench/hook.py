@@ -37,7 +37,7 @@ _SAID = {
     "tool_use_id": "toolu_bench",
 }
 HOOK = "blackbird-recorder hook"
-_NOTHING = {"/bin/true": ["/bin/true"], "python3 -c pass": ["python3", "-c", "pass"]}
+_NOTHING = {"/bin/true": ["/bin/true"], "python3 -c pass": [sys.executable, "-c", "pass"]}
 
 
 class Row(msgspec.Struct):

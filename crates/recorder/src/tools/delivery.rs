@@ -74,9 +74,12 @@ impl Target {
         if self.offer(event, PATIENCE) {
             return Fate::Traced;
         }
+        // Opened first: to make the rules ready takes a processor some time, and of many that wait for the lock only one
+        // takes it from the agent.
+        let Ok(mut place) = Spool::of(&self.home).open() else { return Fate::Lost };
         let Ok(redactor) = Redactor::from_settings(&settings(&self.redaction)) else { return Fate::Lost };
         let (kept, _) = keeping::keep(event, &redactor, self.mode);
-        if Spool::of(&self.home).add(&kept).is_ok() { Fate::Spooled } else { Fate::Lost }
+        if place.add(&kept).is_ok() { Fate::Spooled } else { Fate::Lost }
     }
 
     fn ask(&self, event: &[u8], patience: Duration) -> io::Result<Value> {

@@ -31,18 +31,6 @@ impl Spool {
         Self { waiting: home.join("spool.jsonl"), taken: home.join("spool.taken.jsonl") }
     }
 
-    /// Append an event, which has no line feed in it.
-    pub(crate) fn add(&self, event: &[u8]) -> io::Result<()> {
-        let mut file = self.open()?;
-        let length = file.metadata()?.len();
-        if length + event.len() as u64 > LARGEST {
-            return Err(io::Error::new(io::ErrorKind::StorageFull, "the spool is full"));
-        }
-        let torn = length > 0 && last_byte(&mut file)? != b'\n';
-        let before: &[u8] = if torn { b"\n" } else { b"" };
-        file.write_all(&[before, event, b"\n"].concat())
-    }
-
     /// What waits, moved out of the way of those who append; what an earlier recorder left half done comes first.
     pub(crate) fn take(&self) -> io::Result<Option<Vec<u8>>> {
         if !self.taken.exists() {
@@ -58,18 +46,34 @@ impl Spool {
         std::fs::remove_file(&self.taken)
     }
 
-    /// The file, locked, and still the one with this name.
-    fn open(&self) -> io::Result<File> {
+    /// The end of the file, for one event; nobody else has it meanwhile, and it is still the one with this name.
+    pub(crate) fn open(&self) -> io::Result<End> {
         for _ in 0..ATTEMPTS {
             let file = files::append_and_read(&self.waiting)?;
             flock(&file, FlockOperation::LockExclusive)?;
             let is_there = std::fs::metadata(&self.waiting)
                 .is_ok_and(|named| file.metadata().is_ok_and(|open| open.ino() == named.ino()));
             if is_there {
-                return Ok(file);
+                return Ok(End(file));
             }
         }
         Err(io::Error::other("the spool is moved again and again"))
+    }
+}
+
+/// The end of a spool, locked.
+pub(crate) struct End(File);
+
+impl End {
+    /// Append an event, which has no line feed in it.
+    pub(crate) fn add(&mut self, event: &[u8]) -> io::Result<()> {
+        let length = self.0.metadata()?.len();
+        if length + event.len() as u64 > LARGEST {
+            return Err(io::Error::new(io::ErrorKind::StorageFull, "the spool is full"));
+        }
+        let torn = length > 0 && last_byte(&mut self.0)? != b'\n';
+        let before: &[u8] = if torn { b"\n" } else { b"" };
+        self.0.write_all(&[before, event, b"\n"].concat())
     }
 }
 
@@ -94,13 +98,17 @@ mod tests {
 
     use super::*;
 
+    fn add(spool: &Spool, event: &[u8]) -> io::Result<()> {
+        spool.open()?.add(event)
+    }
+
     #[test]
     fn what_is_added_is_taken_once() {
         let home = tempfile::tempdir().expect("a folder");
         let spool = Spool::of(home.path());
         assert_eq!(spool.take().expect("nothing"), None);
-        spool.add(b"{\"id\":1}").expect("added");
-        spool.add(b"{\"id\":2}").expect("added");
+        add(&spool, b"{\"id\":1}").expect("added");
+        add(&spool, b"{\"id\":2}").expect("added");
         let mode = std::fs::metadata(home.path().join("spool.jsonl")).expect("there").permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
         assert_eq!(spool.take().expect("taken").as_deref(), Some(&b"{\"id\":1}\n{\"id\":2}\n"[..]));
@@ -112,9 +120,9 @@ mod tests {
     fn what_was_not_finished_comes_again_before_the_rest() {
         let home = tempfile::tempdir().expect("a folder");
         let spool = Spool::of(home.path());
-        spool.add(b"1").expect("added");
+        add(&spool, b"1").expect("added");
         assert_eq!(spool.take().expect("taken").as_deref(), Some(&b"1\n"[..]));
-        spool.add(b"2").expect("added");
+        add(&spool, b"2").expect("added");
         assert_eq!(spool.take().expect("taken").as_deref(), Some(&b"1\n"[..]));
         spool.forget().expect("removed");
         assert_eq!(spool.take().expect("taken").as_deref(), Some(&b"2\n"[..]));
@@ -125,7 +133,7 @@ mod tests {
         let home = tempfile::tempdir().expect("a folder");
         let spool = Spool::of(home.path());
         std::fs::write(home.path().join("spool.jsonl"), b"{\"id\":").expect("written");
-        spool.add(b"2").expect("added");
+        add(&spool, b"2").expect("added");
         assert_eq!(spool.take().expect("taken").as_deref(), Some(&b"{\"id\":\n2\n"[..]));
     }
 
@@ -134,7 +142,7 @@ mod tests {
         let home = tempfile::tempdir().expect("a folder");
         let file = File::create(home.path().join("spool.jsonl")).expect("made");
         file.set_len(LARGEST).expect("grown");
-        assert!(Spool::of(home.path()).add(b"1").is_err());
+        assert!(Spool::of(home.path()).open().expect("opened").add(b"1").is_err());
     }
 
     #[test]
@@ -154,7 +162,7 @@ mod tests {
                     let spool = &spool;
                     scope.spawn(move || {
                         for number in 0..50 {
-                            spool.add(format!("{adder}-{number}").as_bytes()).expect("added");
+                            add(spool, format!("{adder}-{number}").as_bytes()).expect("added");
                         }
                     })
                 })
