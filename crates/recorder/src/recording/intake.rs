@@ -273,6 +273,17 @@ mod tests {
     }
 
     #[test]
+    fn an_order_is_not_left_to_gather() {
+        let intake = intake(1000);
+        let (reply, _answer) = tokio::sync::oneshot::channel();
+        intake.push(Item { exchange: 0, at: 0, step: Step::Order(Order::Closed(reply)) });
+        assert!(lock(&intake.state).is_urgent());
+        let mut batch = Batch::default();
+        assert!(intake.take(&mut batch, Duration::ZERO));
+        assert!(!lock(&intake.state).is_urgent());
+    }
+
+    #[test]
     fn a_full_queue_takes_no_body_but_every_other_step() {
         let intake = intake(200);
         assert!(try_push(&intake, 1, 0, &[0; 150]));
