@@ -258,7 +258,7 @@ def test_other_modes_keep_no_words(tmp_path: Path, mode: str, way: str) -> None:
 @pytest.mark.requirement("TOOLEV-05")
 def test_many_hooks_at_once_lose_nothing_while_the_recorder_dies(recorder: Recorder) -> None:
     def work(name: str) -> None:
-        for number in range(10):
+        for number in range(4):
             hook(recorder.home, said(tool_use_id=f"{name}-{number}"))
 
     threads = [threading.Thread(target=work, args=(name,)) for name in "abcd"]
@@ -267,7 +267,7 @@ def test_many_hooks_at_once_lose_nothing_while_the_recorder_dies(recorder: Recor
     os.kill(recorder.control("status")["pid"], signal.SIGKILL)
     for thread in threads:
         thread.join()
-    expected = {f"{name}-{number}" for name in "abcd" for number in range(10)}
+    expected = {f"{name}-{number}" for name in "abcd" for number in range(4)}
     until(lambda: {event["call_id"] for event in events(recorder)} == expected, "all events")
     ids = {event["id"]: event["call_id"] for event in events(recorder)}
     assert sorted(ids.values()) == sorted(expected)
