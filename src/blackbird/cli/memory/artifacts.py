@@ -160,7 +160,7 @@ def _show_field(console: Console, key: str, value: Any, depth: int) -> None:
     if isinstance(value, dict):
         console.print(label)
         _show_value(console, value, depth + 1)
-    elif isinstance(value, list):
+    elif isinstance(value, list | tuple):
         console.print(label)
         for each in value:
             if isinstance(each, dict):
