@@ -17,6 +17,7 @@ SUBJECTS: dict[str, Callable[[Any, argparse.Namespace], Any]] = {
     "canon": lambda module, options: module.measure(options.rounds),
     "derive": lambda module, options: module.measure(options.rounds),
     "extraction": lambda module, options: module.measure(options.transcripts),
+    "hook": lambda module, options: module.measure(options.rounds),
     "imports": lambda module, options: module.measure(options.rounds, large=options.large),
     "launch": lambda module, options: module.measure(options.rounds),
     "log": lambda module, options: module.measure(options.rounds, options.logs),

@@ -10,5 +10,6 @@ if INSIDE not in os.environ:
         "test_ccusage.py",
         "test_flights.py",
         "test_faults.py",
+        "test_tools.py",
         "test_views.py",
     ]

@@ -82,6 +82,10 @@ class Logbook:
         """What a harness states."""
         self.tracer.add(Kind.HARNESS_EVENT, payload={"event": event, "session": session, "run": run, "data": data})
 
+    def tool(self, event: str, **fields: Any) -> None:
+        """What a tool did, as whoever ran it states."""
+        self.tracer.add(Kind.TOOL_EVENT, payload={"event": event, **fields})
+
     def log(self, name: str, path: str, session: str, lines: Iterable[str | dict[str, Any]], **more: Any) -> Source:
         """A file that was taken in, line by line; of the format `name`."""
         source = Source(

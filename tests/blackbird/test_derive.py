@@ -24,6 +24,7 @@ from blackbird.home import Home
 from blackbird.store import files
 from blackbird.store.memory import Memory, Reader
 from blackbird.timeline import session as sessions
+from blackbird.timeline import tools
 from blackbird.timeline.timeline import Timeline
 from blackbird.trace.folder import Trace
 from blackbird.trace.records import Kind
@@ -235,7 +236,17 @@ class Story:
         self._answers: list[tuple[str, str, int]] = []
         for _ in range(self._rng.randrange(8, 30)):
             self._rng.choice(
-                [self._begin, self._turn, self._turn, self._turn, self._rotate, self._restart, self._log, self._end]
+                [
+                    self._begin,
+                    self._turn,
+                    self._turn,
+                    self._turn,
+                    self._rotate,
+                    self._restart,
+                    self._log,
+                    self._tool,
+                    self._end,
+                ]
             )()
         for each in self._open:
             if self._rng.random() < 0.7:
@@ -308,6 +319,21 @@ class Story:
         self._open.clear()
         self.book.tracer.instance = bytes([self._rng.randrange(3, 200)] * 16)
         self.book.rotate()
+
+    def _tool(self) -> None:
+        """A tool tells what it did: in a run, in a session, under the client's own id, or of nobody that is known."""
+        number = self._rng.randrange(4)
+        whose: dict[str, Any] = self._rng.choice(
+            [
+                {"run": f"run_{number}", "session": f"s{number}"},
+                {"run": f"run_{number}"},
+                {"session": f"s{number}"},
+                {"native_session": f"n{number}"},
+                {"run": ["no", "name"], "native_session": 7},
+            ]
+        )
+        event = {"id": f"e{self._rng.randrange(9)}", "tool": "deploy", "call_id": f"c{number}", "at": BEGIN + number}
+        self.book.tool(self._rng.choice(["start", "end", "whole"]), **event, **whose, exit_code=number)
 
     def _log(self) -> None:
         """A client's log is taken in, or more of it: of its own session or of one that was recorded.
@@ -542,6 +568,40 @@ def test_a_fault_in_one_exchange_is_a_finding_and_the_rest_goes_on(tmp_path: Pat
         assert reader.memory is not None
         assert reader.memory.findings("s1") == report.findings
     assert "I did." in titles(home)
+
+
+@pytest.mark.requirement("TOOLEV-02")
+@mock.patch.object(building, "Builder", Witness)
+def test_what_tools_did_is_taken_in_as_it_comes_and_whosever_it_turns_out_to_be(tmp_path: Path) -> None:
+    book, clock = Logbook(), Clock()
+    client = (("user-agent", "claude-cli/2.1.197"), ("x-claude-code-session-id", "n1"))
+    book.exchange(Flight("messages", trace=clock).turn("Mend it.", says="Done."))
+    stops = [book.tracer.sequence]
+    book.tool("whole", id="a", tool="deploy", run="run_1", at=BEGIN + 5 * SECOND, exit_code=0)
+    stops.append(book.tracer.sequence)
+    book.tool("whole", id="b", tool="launch", native_session="n1", at=BEGIN + 6 * SECOND, exit_code=1)
+    stops.append(book.tracer.sequence)
+    book.exchange(Flight("messages", headers=client, trace=clock).turn("Go on.", says="I did."))
+    home = home_in(tmp_path)
+    found = followed(home, Growth(book.tracer, home.trace), *stops, book.tracer.sequence)
+    assert [tool in b"".join(found) for tool in (b"deploy", b"launch")] == [True, True]
+    derive.rebuild(home)
+    assert dump(home) == found
+
+
+def test_what_a_tool_told_and_nobody_understands_is_a_finding(tmp_path: Path) -> None:
+    book = Logbook()
+    book.exchange(Flight("messages").turn("Mend it.", says="Done."))
+    for number in range(2):
+        book.tool("whole", id=f"a{number}", tool="deploy", run="run_1", at=BEGIN + number)
+    home = saved(book, home_in(tmp_path))
+    with mock.patch.object(tools, "joined", side_effect=OverflowError("a secret")):
+        report = derive.catch_up(home)
+    assert [(finding.rule, finding.source, finding.session) for finding in report.findings] == [
+        ("session", "tool.event", "s1")
+    ]
+    assert "secret" not in report.findings[0].message
+    assert said(home) == ["Mend it.", "Done."]
 
 
 def test_a_session_whose_artifacts_cannot_be_built_is_a_finding_and_the_rest_goes_on(

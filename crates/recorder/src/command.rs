@@ -28,6 +28,9 @@ enum Action {
     Maintain(Maintenance),
     Import(Importing),
     Ca(Ca),
+    Hook(Hook),
+    #[command(hide = true)]
+    Deliver(Delivery),
     Dump(Dump),
     Redact(Redaction),
 }
@@ -101,6 +104,27 @@ pub(crate) struct Ca {
     pub(crate) renew: bool,
 }
 
+/// Take the JSON of a client's hook from standard input into the trace.
+///
+/// 'blackbird run' has clients start it for each tool call. It prints nothing, its exit code is always 0, and it waits
+/// for a recorder no longer than a few milliseconds: what that does not take is kept for it in the spool.
+#[derive(Args, Debug, PartialEq, Eq)]
+pub(crate) struct Hook {
+    /// The resolved configuration, as 'blackbird up' writes it; that of the usual home if left out
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// Which client it is
+    #[arg(long, value_name = "NAME")]
+    pub(crate) client: Option<String>,
+}
+
+/// Hand the event on standard input to the recorder, or keep it in the spool; says which, as one line of JSON.
+#[derive(Args, Debug, PartialEq, Eq)]
+pub(crate) struct Delivery {
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: PathBuf,
+}
+
 /// Print a segment or seal of a trace as lines of JSON: its records, its damage, its root.
 #[derive(Args, Debug, PartialEq, Eq)]
 pub(crate) struct Dump {
@@ -142,6 +166,10 @@ pub(crate) enum Answer {
     Import(Importing),
     /// Have a private CA.
     Ca(Ca),
+    /// Take what a client's hook says.
+    Hook(Hook),
+    /// Hand an event on, or keep it for later.
+    Deliver(Delivery),
     /// Show a segment.
     Dump(Dump),
     /// Redact standard input.
@@ -172,6 +200,8 @@ impl From<Action> for Answer {
             Action::Maintain(maintenance) => Self::Maintain(maintenance),
             Action::Import(importing) => Self::Import(importing),
             Action::Ca(asked) => Self::Ca(asked),
+            Action::Hook(hook) => Self::Hook(hook),
+            Action::Deliver(delivery) => Self::Deliver(delivery),
             Action::Dump(dump) => Self::Dump(dump),
             Action::Redact(redaction) => Self::Redact(redaction),
         }
@@ -256,6 +286,12 @@ mod tests {
         assert_eq!(answer(&["ca", "--config", "a.json"]), Answer::Ca(kept));
         let renewed = Ca { config: "a.json".into(), renew: true };
         assert_eq!(answer(&["ca", "--config", "a.json", "--renew"]), Answer::Ca(renewed));
+    }
+
+    #[test]
+    fn a_hook_may_name_its_client() {
+        let hook = Hook { config: Some("a.json".into()), client: Some("codex".to_owned()) };
+        assert_eq!(answer(&["hook", "--config", "a.json", "--client", "codex"]), Answer::Hook(hook));
     }
 
     #[test]

@@ -53,6 +53,9 @@ pub(crate) struct Config {
     pub(crate) mode: Mode,
     #[serde(default)]
     pub(crate) websocket: WebSockets,
+    /// For the hook program alone.
+    #[serde(default, rename = "hooks")]
+    _hooks: serde::de::IgnoredAny,
     pub(crate) lossless: bool,
     pub(crate) queue_bytes: usize,
     pub(crate) keep_undecodable: bool,

@@ -36,7 +36,16 @@ pub(crate) fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
 
 /// Open a file to append to it, making it if need be.
 pub(crate) fn append(path: &Path) -> io::Result<File> {
-    let file = OpenOptions::new().append(true).create(true).mode(OWNER_ALONE).open(path)?;
+    open_to_append(OpenOptions::new().append(true), path)
+}
+
+/// The same for one that looks at what is there.
+pub(crate) fn append_and_read(path: &Path) -> io::Result<File> {
+    open_to_append(OpenOptions::new().append(true).read(true), path)
+}
+
+fn open_to_append(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+    let file = options.create(true).mode(OWNER_ALONE).open(path)?;
     file.set_permissions(Permissions::from_mode(OWNER_ALONE))?;
     Ok(file)
 }

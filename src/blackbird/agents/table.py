@@ -62,6 +62,16 @@ class SessionOption(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     commands: list[str]
 
 
+class Hooks(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How a client is made to say what its tools did."""
+
+    way: Literal["settings", "overrides", "plugin"]
+    option: str = ""
+    events: list[str] = []
+    variable: str = ""
+    plugin: str = ""
+
+
 class Client(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One client: how it is recognised, and how it is sent through the recorder."""
 
@@ -79,6 +89,7 @@ class Client(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     files: list[Setting] = []
     dotenv: list[str] = []
     session: SessionOption | None = None
+    hooks: Hooks | None = None
 
 
 class Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -11,6 +11,7 @@ from blackbird.timeline import gather
 from blackbird.timeline.census import Census, Sessions
 from blackbird.timeline.gather import Gathered, Wanted
 from blackbird.timeline.picking import Extent
+from blackbird.timeline.scopes import Subject
 from blackbird.timeline.session import FAULTS, Fault, describe
 from blackbird.trace import ids
 from blackbird.trace.folder import Trace
@@ -58,15 +59,16 @@ class _Growing:
 
     def built(self) -> Built:
         gathered = self.gathered
-        faults = list(gathered.session.faults)
         name = gathered.scope.name
         found: list[Artifact] = []
+        faults: list[Fault] = []
         try:
             found = self._builder.artifacts(gathered.timeline())
         except FAULTS as error:
             # Nothing is told rather than half of it; what was memoised may be what is wrong.
             self._builder = Builder()
             faults.append(Fault(name, describe(error)))
+        faults = [*gathered.session.faults, *faults]
         faults += [Fault(name, problem.message) for problem in gathered.problems]
         has_lost = any(type(problem) is ReadError for problem in gathered.problems)
         return Built(name, found, faults, self.scope, has_lost)
@@ -143,8 +145,11 @@ class Live:
     def _owners(self, sighting: Sighting) -> list[str]:
         record = sighting.record
         if record.request == ids.ZERO:
-            is_statement = record.kind == Kind.HARNESS_EVENT
-            return self.sessions.of_statement(read_object(record) or {}) if is_statement else []
+            about = Subject.of(read_object(record) or {})
+            is_statement, is_tool = record.kind == Kind.HARNESS_EVENT, record.kind == Kind.TOOL_EVENT
+            return (
+                self.sessions.of_statement(about) if is_statement else self.sessions.of_tool(about) if is_tool else []
+            )
         if record.kind == Kind.NATIVE_LINE:
             return self.sessions.of_source(record.request)
         owner = self.sessions.of_filing(self._census.filing_of(record.request))

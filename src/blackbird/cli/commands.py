@@ -28,6 +28,7 @@ COMMANDS = {
     "doctor": "blackbird.cli.machine.doctor:command",
     "env": "blackbird.cli.environment:command",
     "tail": "blackbird.cli.flight.tailing:tail",
+    "event": "blackbird.cli.event:command",
     "import": "blackbird.cli.importing.command:command",
     "sessions": "blackbird.cli.following:sessions",
     "session": "blackbird.cli.session:app",

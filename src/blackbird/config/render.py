@@ -30,6 +30,7 @@ def recorder_config(config: Config, home: Home) -> dict[str, Any]:
         "ca_file": config["proxy.ca_file"],
         "mode": config["proxy.mode"],
         "websocket": config["proxy.websocket"],
+        "hooks": config["proxy.hooks"],
         "lossless": config["proxy.lossless"],
         "queue_bytes": config["proxy.queue_size"],
         "keep_undecodable": config["redaction.keep_undecodable"],

@@ -41,6 +41,9 @@ def run(  # noqa: PLR0913, PLR0917 - one argument an option
     ] = None,
     forward: Annotated[bool, typer.Option("--forward", help="Through a proxy, whatever the table says.")] = False,
     reverse: Annotated[bool, typer.Option("--reverse", help="By base URL, whatever the table says.")] = False,
+    no_hooks: Annotated[
+        bool, typer.Option("--no-hooks", help="Do not have the agent say what its tools did.")
+    ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be set, and start nothing.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing at start and end.")] = False,
     as_json: Annotated[
@@ -50,7 +53,8 @@ def run(  # noqa: PLR0913, PLR0917 - one argument an option
     """Run an agent; every model call it makes is recorded, and nothing else changes.
 
     The recorder is started if none runs. The agent gets the terminal, the signals and the environment as they are,
-    and what sends its calls through the recorder besides. Ids that are not given are made up.
+    and what sends its calls through the recorder besides. Claude Code, Codex and opencode are told, too, to say what
+    each tool did. Ids that are not given are made up.
 
     Exit codes: the agent's own; 125 blackbird could not, 126 the agent cannot be executed, 127 it was not found.
 
@@ -71,6 +75,7 @@ def run(  # noqa: PLR0913, PLR0917 - one argument an option
         upstream=upstream or [],
         forward=forward,
         reverse=reverse,
+        no_hooks=no_hooks,
         dry_run=dry_run,
         quiet=quiet,
         as_json=as_json,

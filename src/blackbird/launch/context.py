@@ -6,12 +6,15 @@ import re
 import shutil
 import subprocess
 import threading
+import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import msgspec
+
+from blackbird.launch.changes import EMPTY_TREE, State, compare, read_state
 
 #: What a log's header names under `toolset`, and how each tells its version.
 TOOLS: Mapping[str, tuple[str, ...]] = {
@@ -24,7 +27,8 @@ TOOLS: Mapping[str, tuple[str, ...]] = {
 }
 #: Asking for a version must not fetch one, nor touch the index of the repository.
 _UNTOUCHED = {"GIT_OPTIONAL_LOCKS": "0", "RUSTUP_AUTO_INSTALL": "0"}
-_STATUS = ("git", "status", "--porcelain=v2", "--branch")
+_STATUS = ("git", "status", "--porcelain=v2", "--branch", "-z")
+_NUMSTAT = ("git", "diff", "--numstat", "-z", "--no-ext-diff", "--no-textconv", "--no-renames")
 _PATIENCE_SECONDS = 10.0
 #: Enough to state what is known.
 _LAST_SECONDS = 0.5
@@ -33,19 +37,20 @@ _LONGEST_VERSION = 100
 _PACKAGE_DEPTH = 4
 _NUMBER = re.compile(r"\d+(?:\.\d+)+[\w.+-]*")
 
-State = Callable[[dict[str, Any]], object]
+Tell = Callable[[dict[str, Any]], object]
 
 
 class Context:
     """Finds out in the background, and states what it found: the repository first, versions once they are known."""
 
-    def __init__(self, program: str, asking: list[str], environ: Mapping[str, str], state: State) -> None:
+    def __init__(self, program: str, asking: list[str], environ: Mapping[str, str], state: Tell) -> None:
         self._program = program
         self._asking = asking
         self._environ = {**environ, **_UNTOUCHED}
         self._state = state
         self._stop = threading.Event()
         self._asked: subprocess.Popen[bytes] | None = None
+        self._before: State | None = None
         self._thread = threading.Thread(target=self._find_out, name="context", daemon=True)
         self._status = self._begin(_STATUS) if shutil.which("git", path=self._environ.get("PATH")) else None
 
@@ -64,6 +69,17 @@ class Context:
         if self._thread.is_alive():
             self._thread.join(_LAST_SECONDS)
 
+    def changes(self, seconds: float) -> dict[str, Any] | None:
+        """What is different in the repository by now, if there is one and git says so in time."""
+        if self._before is None:
+            return None
+        end = time.monotonic() + seconds
+        status = self._begin(_STATUS)
+        counting = self._begin((*_NUMSTAT, self._before.sha or EMPTY_TREE))
+        told = self._collect(status, end - time.monotonic())
+        counted = self._collect(counting, end - time.monotonic())
+        return compare(self._before, read_state(told), counted) if told is not None else None
+
     def _find_out(self) -> None:
         about = {"cwd": _cwd(), "os": f"{platform.system()} {platform.release()} {platform.machine()}"}
         self._state({**about, **self._repository()})
@@ -78,10 +94,11 @@ class Context:
         told = self._collect(self._status) if self._status is not None else None
         if told is None:
             return {"repository": None}
+        self._before = read_state(told)
         root = self._ask(("git", "rev-parse", "--show-toplevel"))
         remote = self._ask(("git", "config", "--get", "remote.origin.url"))
         found = {"repository": without_credentials(remote.strip()) if remote else None}
-        return {**found, "root": root.strip() if root else None, **read_status(told)}
+        return {**found, "root": root.strip() if root else None, **self._before.spelled()}
 
     def _client_version(self) -> str | None:
         path = shutil.which(self._program, path=self._environ.get("PATH"))
@@ -115,12 +132,12 @@ class Context:
             )
         return None
 
-    def _collect(self, process: subprocess.Popen[bytes] | None) -> str | None:
+    def _collect(self, process: subprocess.Popen[bytes] | None, seconds: float = _PATIENCE_SECONDS) -> str | None:
         """What it said, if it ended well and in time."""
         if process is None:
             return None
         try:
-            told, _ = process.communicate(timeout=_PATIENCE_SECONDS)
+            told, _ = process.communicate(timeout=max(0.0, seconds))
         except subprocess.TimeoutExpired:
             process.kill()
             process.communicate()
@@ -132,18 +149,6 @@ def _cwd() -> str | None:
     with contextlib.suppress(OSError):
         return str(Path.cwd())
     return None
-
-
-def read_status(told: str) -> dict[str, Any]:
-    """Commit, branch and whether anything differs from it, from `git status --porcelain=v2 --branch`."""
-    lines = told.splitlines()
-    heads = dict(line[2:].split(" ", 1) for line in lines if line.startswith("# ") and " " in line[2:])
-    sha, branch = heads.get("branch.oid"), heads.get("branch.head")
-    return {
-        "sha": None if sha == "(initial)" else sha,
-        "branch": None if branch == "(detached)" else branch,
-        "dirty": any(not line.startswith("#") for line in lines),
-    }
 
 
 def read_version(told: str) -> str | None:

@@ -19,7 +19,7 @@ from blackbird.agents.plan import Draft, Plan, Route, Situation
 from blackbird.agents.table import Client, Mode
 from blackbird.errors import RecorderDown, RecorderError
 from blackbird.home import Home
-from blackbird.launch import settings, telling
+from blackbird.launch import hooks, settings, telling
 from blackbird.launch.child import Child, Ended, NotStarted, locate
 from blackbird.launch.context import Context
 from blackbird.launch.watch import Watch
@@ -28,6 +28,8 @@ from blackbird.recorder.users import User
 
 #: How long the end of a run waits for what is still being found out about it.
 _CONTEXT_SECONDS = 1.0
+#: How long it waits for git to say what is different.
+_GIT_SECONDS = 2.0
 #: How long it waits for a recorder that is being started anew.
 _END_SECONDS = 5.0
 _PAUSE_SECONDS = 0.05
@@ -44,6 +46,7 @@ class Order(msgspec.Struct, frozen=True):
     goal: str | None = None
     upstreams: dict[str, str] = {}
     mode: Mode | None = None
+    hooks: bool = True
     quiet: bool = False
     as_json: bool = False
 
@@ -56,6 +59,7 @@ class Recorder(msgspec.Struct, frozen=True):
     upstreams: dict[str, str]
     hosts: frozenset[str] = frozenset()
     segment: int = 1
+    hooks: bool = True
 
 
 class Prepared(msgspec.Struct, frozen=True):
@@ -98,6 +102,8 @@ def rehearse(home: Home, order: Order, environ: Mapping[str, str]) -> tuple[Clie
     plan = plans.fill(
         ready.draft, route, order.command, environ, bundle=bundle, native_session=ready.native_session and "UUID"
     )
+    if order.hooks and ready.recorder.hooks:
+        plan, _ = hooks.attach(ready.client, plan, environ, home, "RUN", write=False)
     return ready.client, plan, route
 
 
@@ -109,6 +115,9 @@ def fly(home: Home, order: Order, environ: Mapping[str, str]) -> Ended:
     route = _register(ready, order)
     told = _Statements(home, route)
     plan = plans.fill(ready.draft, route, order.command, environ, bundle=bundle, native_session=ready.native_session)
+    settled = None
+    if order.hooks and ready.recorder.hooks:
+        plan, settled = hooks.attach(ready.client, plan, environ, home, route.run, write=True)
     context = Context(order.command[0], ready.client.version, environ, lambda data: told.state("run.context", data))
     if order.goal is not None:
         told.state("goal", {"text": order.goal})
@@ -118,7 +127,8 @@ def fly(home: Home, order: Order, environ: Mapping[str, str]) -> Ended:
         telling.say("✓", telling.start_line(ready.client, plan, route))
     began = time.monotonic()
     try:
-        with users.noted(home, User(route.run, route.session, Path(order.command[0]).name, os.getpid())):
+        user = User(route.run, route.session, Path(order.command[0]).name, os.getpid())
+        with users.noted(home, user), hooks.kept(settled):
             ended = _start_and_wait(plan, {**environ, **plan.variables}, watch, context, route.run)
     except NotStarted as error:
         context.finish(0)
@@ -126,6 +136,9 @@ def fly(home: Home, order: Order, environ: Mapping[str, str]) -> Ended:
         raise
     duration = round((time.monotonic() - began) * 1000)
     context.finish(_CONTEXT_SECONDS)
+    changes = context.changes(_GIT_SECONDS)
+    if changes is not None:
+        told.state("run.changes", changes)
     how = {"exit_code": ended.code} if ended.signal is None else {"signal": signal.Signals(ended.signal).name}
     # A recorder that died has left the number of its supervisor, which starts it anew; one that was stopped has not.
     patience = _END_SECONDS if home.pid_file.exists() else 0.0
@@ -218,7 +231,8 @@ def _running(home: Home, *, start: bool) -> Recorder:
             about = msgspec.json.decode(home.recorder_json.read_bytes(), type=dict[str, Any])
             hosts = frozenset(authority.rpartition(":")[0] for authority in about.get("intercept", {}))
             address = addresses.connectable(now["listen"])
-            return Recorder(address, about["token"], about["upstreams"], hosts, now["segment"] or 1)
+            asks = about.get("hooks", True) is True
+            return Recorder(address, about["token"], about["upstreams"], hosts, now["segment"] or 1, asks)
     # Imported here: they take longer than the rest, and are not needed while a recorder runs.
     from blackbird.config.load import load  # noqa: PLC0415
     from blackbird.recorder import process  # noqa: PLC0415
@@ -231,6 +245,7 @@ def _running(home: Home, *, start: bool) -> Recorder:
         config["proxy.token"],
         config.upstreams,
         segment=started.get("segment") or 1,
+        hooks=config["proxy.hooks"],
     )
 
 

@@ -30,6 +30,7 @@ class Words(msgspec.Struct, frozen=True):
     upstream: list[str] = []
     forward: bool = False
     reverse: bool = False
+    no_hooks: bool = False
     dry_run: bool = False
     quiet: bool = False
     as_json: bool = False
@@ -60,6 +61,7 @@ def _order(words: Words) -> Order:
         goal=words.goal,
         upstreams=_upstreams(words.upstream),
         mode=_mode(forward=words.forward, reverse=words.reverse),
+        hooks=not words.no_hooks,
         quiet=words.quiet,
         as_json=words.as_json,
     )

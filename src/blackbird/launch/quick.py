@@ -8,6 +8,7 @@ _TEXTS = {"--session": "session", "--task": "task", "--describe": "describe", "-
 _FLAGS = {
     "--forward": "forward",
     "--reverse": "reverse",
+    "--no-hooks": "no_hooks",
     "--dry-run": "dry_run",
     "--quiet": "quiet",
     "-q": "quiet",

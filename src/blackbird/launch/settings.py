@@ -30,6 +30,15 @@ def _find(client: Client, environ: Mapping[str, str]) -> Iterator[tuple[Setting,
             yield setting, content
 
 
+def content(value: str) -> dict[str, Any] | None:
+    """The settings that an argument holds, or names the file of; nothing if they cannot be read."""
+    try:
+        found = msgspec.json.decode(value) if value.lstrip().startswith("{") else _read(Path(value))
+    except msgspec.DecodeError:
+        return None
+    return found if isinstance(found, dict) else None
+
+
 def _path(setting: Setting, environ: Mapping[str, str]) -> Path:
     chosen = environ.get(setting.folder) if setting.folder is not None else None
     path = _expanded(setting.path)

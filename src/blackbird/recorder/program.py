@@ -38,12 +38,15 @@ def find(folders: Iterable[Path] | None = None) -> Path:
     raise RecorderMissing(PROGRAM, searched)
 
 
-def run_once(name: str, words: Sequence[str | bytes | Path], remedy: str) -> dict[str, Any]:
-    """What the program answers when it is to do one thing and end; `remedy` is for when it does not say."""
+def run_once(name: str, words: Sequence[str | bytes | Path], remedy: str, *, given: bytes = b"") -> dict[str, Any]:
+    """What the program answers when it is to do one thing and end; `remedy` is for when it does not say.
+
+    `given` is what it reads.
+    """
     done = subprocess.run(  # noqa: S603 - our own program by its full path
         [find(), *words],
         capture_output=True,
-        stdin=subprocess.DEVNULL,
+        input=given,
         check=False,
     )
     said = done.stderr.decode(errors="replace").strip()[-_SAID:]

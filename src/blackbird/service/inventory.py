@@ -12,9 +12,10 @@ from blackbox.errors import ReadError
 #: What a completion script of ours has in one of its first lines.
 COMPLETION_MARK = "# Printed by blackbird completion"
 #: What we keep in our folders, by their names; whatever else is in one of them is somebody else's and stays.
-_RUN = ("recorder.*", "control.sock", "supervisor.lock", "agent-*.json", ".*.json.*.tmp")
+_RUN = ("recorder.*", "control.sock", "supervisor.lock", "agent-*.json", "hooks-*.json", ".*.json.*.tmp")
 _CA = ("ca.pem", "ca.key", "bundle-*.pem", "lock", ".*.tmp")
 _TRACE = ("[0-9]*.wal", "[0-9]*.seal", "[0-9]*.gone", "[0-9]*.part", "synced", "lock")
+_SPOOL = ("spool.jsonl", "spool.taken.jsonl")
 _DERIVED = ("imports.json", "imports.lock", "memory.db", "memory-*.db*", "memory.lock", ".memory.db.tmp")
 
 
@@ -57,6 +58,7 @@ def take(home: Home, environ: Mapping[str, str], user_home: Path) -> Inventory:
         Item(home.trace, "the recordings", _TRACE),
         Item(home.path / "hmac.key", "the key that proves what was recorded"),
         Item(home.path / "runs.jsonl", "the runs that were registered"),
+        *(Item(home.path / name, "tool events that wait for a recorder") for name in _SPOOL),
         Item(home.derived, "what was derived from the recordings", _DERIVED),
     ]
     configuration = [Item(home.config_file, "your settings")]

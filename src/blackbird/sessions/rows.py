@@ -328,19 +328,29 @@ class Rows:
         return row
 
     def _hear(self, record: Record, wall: int | None) -> None:
+        fields = (read_object(record) or {}) if record.kind in (Kind.HARNESS_EVENT, Kind.TOOL_EVENT) else {}
+        if record.kind == Kind.TOOL_EVENT:
+            # A harness may have said nothing else of its session.
+            self._state({key: fields.get(key) for key in ("session", "task", "run")}, wall)
+            return
         if record.kind != Kind.HARNESS_EVENT:
             return
         self.shape += 1
-        fields = read_object(record) or {}
-        session, run = payloads.text(fields, "session"), payloads.text(fields, "run")
         if fields.get("event") in _KEEPING or self._logs.take(fields, wall):
             return
+        self._state(fields, wall)
+
+    def _state(self, fields: dict[str, Any], wall: int | None) -> None:
+        """What is stated of a session, or of a run that is known to be of one."""
+        session, run = payloads.text(fields, "session"), payloads.text(fields, "run")
         if session is not None and run is not None:
             self._sessions.setdefault(run, session)
         session = session or self._sessions.get(run or "")
         if session is not None:
             row = self._row(Filing(REGISTERED, session))
+            names = row.breadth
             row.state(fields, wall)
+            self.shape += row.breadth != names
             if wall is not None:
                 row.touch(wall)
 

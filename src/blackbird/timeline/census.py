@@ -11,7 +11,7 @@ from blackbird.sessions import imported
 from blackbird.sessions.rows import Filing, KeptRows, Rows
 from blackbird.timeline.gather import Wanted
 from blackbird.timeline.picking import Places, Span
-from blackbird.timeline.scopes import Scope, Scopes
+from blackbird.timeline.scopes import Scope, Scopes, Subject
 from blackbird.trace import ids
 from blackbird.trace.header import Header
 from blackbird.trace.records import Kind, Record, is_body, read_object
@@ -23,12 +23,19 @@ _SCHEMA = 1
 
 
 class Touched(NamedTuple):
-    """What something new is known of: by filings of requests that ended, logs, and names of sessions and runs."""
+    """What something new is known of: by filings of requests that ended, logs, names of sessions and runs, and the
+    clients' own of sessions."""
 
     filings: set[Filing]
     sources: set[bytes]
     sessions: set[str]
     runs: set[str]
+    natives: set[str]
+
+    @classmethod
+    def nothing(cls) -> "Touched":
+        """Nothing yet."""
+        return cls(set(), set(), set(), set(), set())
 
 
 class _Kept(msgspec.Struct, kw_only=True):
@@ -41,6 +48,7 @@ class _Kept(msgspec.Struct, kw_only=True):
     in_sources: dict[bytes, list[int]]
     in_sessions: dict[str, list[int]]
     in_runs: dict[str, list[int]]
+    in_natives: dict[str, list[int]]
     orphans: dict[bytes, list[int]]
     spans: dict[int, Span]
     open: dict[bytes, tuple[int, int]]
@@ -59,6 +67,7 @@ class Sessions:
         self._others: dict[bytes, list[str]] = {}
         self._sessions: dict[str, list[str]] = {}
         self._runs: dict[str, list[str]] = {}
+        self._natives: dict[str, list[str]] = {}
         for name, scope in scopes.items():
             self._filings.update(dict.fromkeys(scope.filings, name))
             for key in scope.sources:
@@ -69,6 +78,8 @@ class Sessions:
                 self._sessions.setdefault(session, []).append(name)
             for run in scope.row.runs:
                 self._runs.setdefault(run, []).append(name)
+            for native in scope.row.natives:
+                self._natives.setdefault(native, []).append(name)
 
     def of_filing(self, filing: Filing | None) -> str | None:
         """The session that a request belongs to."""
@@ -78,10 +89,17 @@ class Sessions:
         """The sessions that have a log."""
         return self._sources.get(key, [])
 
-    def of_statement(self, fields: Mapping[str, Any]) -> list[str]:
+    def of_statement(self, about: Subject) -> list[str]:
         """The sessions that something is stated of."""
-        session, run = fields.get("session"), fields.get("run")
-        return self._sessions.get(str(session), []) if session is not None else self._runs.get(str(run), [])
+        session, run, _ = about
+        return self._sessions.get(session, []) if session is not None else self._runs.get(run or "", [])
+
+    def of_tool(self, about: Subject) -> list[str]:
+        """The sessions that a tool was used in."""
+        session, run, native = about
+        if run is not None:
+            return self._runs.get(run, [])
+        return self._sessions.get(session, []) if session is not None else self._natives.get(native or "", [])
 
     def names(self, touched: Touched) -> set[str]:
         """The sessions that something new is known of."""
@@ -90,6 +108,7 @@ class Sessions:
             found.update(name for key in touched.sources for name in known.get(key, ()))
         found.update(name for key in touched.sessions for name in self._sessions.get(key, ()))
         found.update(name for key in touched.runs for name in self._runs.get(key, ()))
+        found.update(name for key in touched.natives for name in self._natives.get(key, ()))
         return found
 
 
@@ -104,6 +123,7 @@ class Census:
         self._in_sources: dict[bytes, set[int]] = {}
         self._in_sessions: dict[str, set[int]] = {}
         self._in_runs: dict[str, set[int]] = {}
+        self._in_natives: dict[str, set[int]] = {}
         #: Pieces of requests of which nothing else was heard yet: the segments that they stand in.
         self._orphans: dict[bytes, set[int]] = {}
         #: From when to when the requests were under way that a segment has something of.
@@ -114,7 +134,7 @@ class Census:
         #: The last record that was taken.
         self.sequence = 0
         self.segment = 0
-        self._touched = Touched(set(), set(), set(), set())
+        self._touched = Touched.nothing()
         #: Sessions of which pieces were passed over, since nobody knew whose they were: as names of filings.
         self.torn: set[Filing] = set()
 
@@ -138,7 +158,7 @@ class Census:
 
     def touched(self) -> Touched:
         """What something new is known of since this was asked last."""
-        found, self._touched = self._touched, Touched(set(), set(), set(), set())
+        found, self._touched = self._touched, Touched.nothing()
         return found
 
     def filing_of(self, request: bytes) -> Filing | None:
@@ -147,7 +167,7 @@ class Census:
 
     def sessions(self) -> Sessions:
         """The sessions so far, without their requests."""
-        finder = Scopes(self._rows.rows(), self._sources.current())
+        finder = Scopes(self._rows.rows(), self._sources.current(), self._in_natives)
         return Sessions({name: finder.of(row, (), [], name) for name, row in finder.keys().items()})
 
     def wanted(self, scope: Scope) -> Wanted:
@@ -159,6 +179,7 @@ class Census:
             *(self._in_sources.get(key, ()) for key in scope.sources),
             *(self._in_sessions.get(name, ()) for name in names),
             *(self._in_runs.get(run, ()) for run in scope.row.runs),
+            *(self._in_natives.get(native, ()) for native in scope.row.natives),
         )
         requests = frozenset(request for filing in filings for request in self._requests.get(filing, ()))
         return Wanted(scope._replace(requests=requests), frozenset(found), Places(self._in_sources, self._spans))
@@ -173,6 +194,7 @@ class Census:
             in_sources=_sorted(self._in_sources),
             in_sessions=_sorted(self._in_sessions),
             in_runs=_sorted(self._in_runs),
+            in_natives=_sorted(self._in_natives),
             orphans=_sorted(self._orphans),
             spans=self._spans,
             open=self._open,
@@ -198,7 +220,8 @@ class Census:
             census._sources.know(source)
         census._in_filings = {filing: set(numbers) for filing, numbers in kept.in_filings}
         census._in_sources, census._in_sessions = _sets(kept.in_sources), _sets(kept.in_sessions)
-        census._in_runs, census._orphans = _sets(kept.in_runs), _sets(kept.orphans)
+        census._in_runs, census._in_natives = _sets(kept.in_runs), _sets(kept.in_natives)
+        census._orphans = _sets(kept.orphans)
         census._spans, census._open = kept.spans, kept.open
         census.instance, census.sequence, census.segment = kept.instance, kept.sequence, kept.segment
         return census
@@ -213,19 +236,20 @@ class Census:
     def _hear(self, segment: int, wall: int, record: Record) -> None:
         if record.kind not in _STATED:
             return
-        if record.kind == Kind.HARNESS_EVENT:
-            self._rows.take(record, wall)
-            self._sources.take(record)
+        self._rows.take(record, wall)
+        self._sources.take(record)
         fields = read_object(record) or {}
-        session, run = fields.get("session"), fields.get("run")
+        session, run, native = Subject.of(fields)
         if fields.get("event") in (imported.OPEN, imported.END):
             key = ids.parse(payloads.text(payloads.inner(fields, "data"), "source") or "")
             self._touched.sources.update([key] if key is not None else [])
+        is_by_client = record.kind == Kind.TOOL_EVENT and session is None and run is None
         for name, places, touched in (
             (session, self._in_sessions, self._touched.sessions),
             (run, self._in_runs, self._touched.runs),
+            (native if is_by_client else None, self._in_natives, self._touched.natives),
         ):
-            if isinstance(name, str):
+            if name is not None:
                 places.setdefault(name, set()).add(segment)
                 touched.add(name)
 

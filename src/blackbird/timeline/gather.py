@@ -14,7 +14,7 @@ from blackbird.sessions.follow import Follower
 from blackbird.sessions.links import sender_of
 from blackbird.timeline import forms, relatives
 from blackbird.timeline.picking import ALL, Extent, Places
-from blackbird.timeline.scopes import Scope, Scopes
+from blackbird.timeline.scopes import Scope, Scopes, Subject
 from blackbird.timeline.session import News, Session
 from blackbird.timeline.timeline import Timeline
 from blackbird.trace import ids
@@ -57,7 +57,9 @@ class Gathered:
 
     def take(self, header: Header, clock: Clock, record: Record) -> None:
         """A record of its requests, logs and statements, in the order of the trace."""
-        if record.request == ids.ZERO:
+        if record.request == ids.ZERO and record.kind == Kind.TOOL_EVENT:
+            self.session.tool_event(header, record, clock.wall(record))
+        elif record.request == ids.ZERO:
             self.session.statement(header, record, clock.wall(record))
         elif record.kind == Kind.NATIVE_LINE:
             self.news += self.session.line(self.scope.sources[record.request], header, record)
@@ -197,6 +199,10 @@ class Following:
         return news
 
     def _hear(self, header: Header, clock: Clock, record: Record) -> None:
+        if record.kind == Kind.TOOL_EVENT:
+            session, run, native = Subject.of(read_object(record) or {})
+            if (run or session or native) in self._names or (run is not None and session in self._names):
+                self._session.tool_event(header, record, clock.wall(record))
         if record.kind == Kind.HARNESS_EVENT:
             fields = read_object(record) or {}
             if fields.get("event") == sources.OPEN:
@@ -252,11 +258,12 @@ def _read_segment(trace: Trace, place: Place, here: Sequence[_Reading], extent: 
 
 
 def _stated(record: Record, known: Iterable[Gathered]) -> list[Gathered]:
-    """Those of some sessions that something was stated of."""
-    if record.kind != Kind.HARNESS_EVENT:
+    """Those of some sessions that something was stated of, or whose tool did something."""
+    if record.kind not in (Kind.HARNESS_EVENT, Kind.TOOL_EVENT):
         return []
-    fields = read_object(record) or {}
-    return [each for each in known if each.scope.has_stated(fields.get("session"), fields.get("run"))]
+    about = Subject.of(read_object(record) or {})
+    is_tool = record.kind == Kind.TOOL_EVENT
+    return [each for each in known if (each.scope.has_used(about) if is_tool else each.scope.has_stated(about))]
 
 
 def _owners(here: Iterable[_Reading]) -> dict[bytes, list[Gathered]]:

@@ -3,11 +3,12 @@
 import bisect
 import hashlib
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import msgspec
 
+from blackbird.exchange import payloads
 from blackbird.imports.sources import Source
 from blackbird.sessions import rows, view
 from blackbird.sessions.rows import Filing, Row
@@ -17,6 +18,20 @@ from blackbird.timeline.session import WHOLE, Share
 from blackbird.trace.errors import TraceError
 
 _DIGEST_BYTES = 16
+
+
+class Subject(NamedTuple):
+    """Whom a record is about that is part of no request."""
+
+    session: str | None
+    run: str | None
+    #: The client's own id of the session.
+    native: str | None
+
+    @classmethod
+    def of(cls, fields: Mapping[str, Any]) -> "Subject":
+        """What its fields say."""
+        return cls(*(payloads.text(fields, key) for key in ("session", "run", "native_session")))
 
 
 class Scope(NamedTuple):
@@ -33,6 +48,8 @@ class Scope(NamedTuple):
     problems: list[TraceError]
     #: What of those files is this session's, if a client went on with one in several.
     share: Share = WHOLE
+    #: The client's ids of it under which tools told something without naming a run.
+    told: tuple[str, ...] = ()
 
     @property
     def case(self) -> Case:
@@ -49,9 +66,18 @@ class Scope(NamedTuple):
         """Its own filing and those of sub-agents' own sessions."""
         return self.row.filings
 
-    def has_stated(self, session: object, run: object) -> bool:
-        """Whether what was stated of this session or run is about it."""
-        return session in {filing.session for filing in self.filings} if session is not None else run in self.row.runs
+    def has_stated(self, about: "Subject") -> bool:
+        """Whether what was stated is about it: by the session, if one is named, else by the run."""
+        return self._is_called(about.session) if about.session is not None else about.run in self.row.runs
+
+    def has_used(self, about: "Subject") -> bool:
+        """Whether a tool was used in it: by the run, if there is one, else by the session or the client's own id."""
+        if about.run is not None:
+            return about.run in self.row.runs
+        return self._is_called(about.session) if about.session is not None else about.native in self.row.natives
+
+    def _is_called(self, session: str) -> bool:
+        return any(filing.session == session for filing in self.filings)
 
     def digest(self) -> bytes:
         """Another one if something else belongs to it than more of its requests, or more lines of its logs.
@@ -61,6 +87,7 @@ class Scope(NamedTuple):
         parts: list[object] = [sorted(map(str, self.filings)), sorted(self.row.runs), *self.share]
         parts += [[source.id, source.native_session, source.is_kept] for source in self.sources.values()]
         parts.append([source.id for source in self.others.values()])
+        parts.append(self.told)
         # Whose a line is depends on what the session is called, and on nothing but lines.
         parts.append(sorted(self.names) if self.sources else [])
         return hashlib.blake2b(msgspec.json.encode(parts), digest_size=_DIGEST_BYTES).digest()
@@ -69,8 +96,9 @@ class Scope(NamedTuple):
 class Scopes:
     """Finds what belongs to each of some rows; looks at all of them once."""
 
-    def __init__(self, known: Sequence[Row], taken: Iterable[Source]) -> None:
+    def __init__(self, known: Sequence[Row], taken: Iterable[Source], told: Container[str] = ()) -> None:
         self._known = known
+        self._told = told
         self._taken = list(taken)
         self._places = {source.key: at for at, source in enumerate(self._taken)}
         self._senders = {name for row in known for name in row.senders}
@@ -100,6 +128,7 @@ class Scopes:
             self._has_traffic(mine, others),
             problems,
             self._share(row, mine),
+            tuple(sorted(native for native in row.natives if native in self._told)),
         )
 
     def keys(self) -> dict[str, Row]:

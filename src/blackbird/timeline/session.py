@@ -8,7 +8,7 @@ from typing import NamedTuple
 import msgspec
 
 from blackbird.canon import natives
-from blackbird.canon.model import Amend, Evidence, Generation, Item, Side
+from blackbird.canon.model import Amend, Evidence, Generation, Item, Side, Thread
 from blackbird.canon.reading import read
 from blackbird.canon.seen import Entry
 from blackbird.exchange import payloads
@@ -19,13 +19,14 @@ from blackbird.imports.facts import is_broken
 from blackbird.imports.kept import Joiner
 from blackbird.imports.line import Line
 from blackbird.imports.sources import Source
-from blackbird.timeline import spending
+from blackbird.timeline import spending, tools
 from blackbird.timeline.about import Facts
 from blackbird.timeline.copies import NOTHING, Before
 from blackbird.timeline.forms import Form, Known
 from blackbird.timeline.order import settle
 from blackbird.timeline.prices import Pricer
 from blackbird.timeline.timeline import Stated, Timeline
+from blackbird.timeline.tools import Told
 from blackbird.timeline.weaver import Weaver
 from blackbird.trace.header import Header
 from blackbird.trace.records import Kind, Record, read_object
@@ -117,6 +118,7 @@ class Session:
         self._joiners: dict[bytes, Joiner] = {}
         self._times: dict[str, int] = {}
         self._stated: list[Stated] = []
+        self._events: list[Told] = []
         #: What could not be understood.
         self.faults: list[Fault] = []
         #: Of each source, how many lines were read, and where the next begins.
@@ -165,6 +167,13 @@ class Session:
                 data=dict(payloads.inner(fields, "data")),
             )
         )
+
+    def tool_event(self, header: Header, record: Record, wall: int) -> None:
+        """What a tool of this session did; it is joined to the conversation when that is put in order."""
+        fields = read_object(record) or {}
+        at = payloads.number(fields, "at") or wall
+        self.facts.touch(at)
+        self._events.append(Told(fields, at, _evidence_of(header, record)))
 
     def line(self, source: Source, header: Header, record: Record) -> News:
         """A line of an agent's own log, or a piece of one."""
@@ -243,10 +252,15 @@ class Session:
 
     def timeline(self, news: Iterable[Item | Amend], problems: Iterable[str] = ()) -> Timeline:
         """All of it as a timeline; `news` is what was handed out so far."""
+        news, threads = list(news), self._weaver.threads
         items = settle(news)
+        if self._events:
+            items = settle([*news, *self._joined(items, threads)])
+        if not threads and items:
+            threads = (Thread(id=tools.MAIN),)
         return Timeline(
             about=self.facts.about(),
-            threads=self._weaver.threads,
+            threads=threads,
             items=items,
             spent=spending.spent(items),
             stated=tuple(self._stated),
@@ -254,6 +268,15 @@ class Session:
             problems=tuple(problems),
             unread=tuple(self._broken),
         )
+
+    def _joined(self, items: Sequence[Item], threads: Sequence[Thread]) -> News:
+        """What tools told of a conversation; nothing if that cannot be understood."""
+        try:
+            return tools.joined(items, self._events, threads)
+        except FAULTS as error:
+            fault = Fault("tool.event", describe(error))
+            self.faults += [fault] if fault not in self.faults else []
+            return []
 
     def _reader(self, source: Source) -> natives.Reader:
         reader = self._files.get(source.id)

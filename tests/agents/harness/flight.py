@@ -66,10 +66,12 @@ def fly(
     turns: Mapping[int, Manner] | None = None,
     *,
     is_resumed: bool = False,
+    is_committed: bool = False,
 ) -> Flight:
     """Let a client work alone (`direct`) or recorded (`reverse`, `forward`); its folders are then moved to `keep`.
 
-    With `is_resumed` it ends, is started again, and goes on with what it did.
+    With `is_resumed` it ends, is started again, and goes on with what it did. With `is_committed` all files are in
+    the repository before it starts.
     """
     stage = world.inside() / "stage"
     shutil.rmtree(stage, ignore_errors=True)
@@ -86,6 +88,8 @@ def fly(
         "now": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
     }
     _furnish(case, home, work, names)
+    if is_committed:
+        _commit(work)
     manner = ask(Manner(), case.manner.items())
     environ = _environment(case, home, bb, names)
     commands = (case.command, case.resume) if is_resumed else (case.command,)
@@ -136,6 +140,12 @@ def _furnish(case: Case, home: Path, work: Path, names: Mapping[str, object]) ->
         path = home / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(case.fill(text, names), encoding="utf-8")
+
+
+def _commit(work: Path) -> None:
+    who = ["-c", "user.name=tester", "-c", "user.email=tester@example.org"]
+    for words in (["add", "."], ["commit", "--quiet", "--message", "all there is"]):
+        subprocess.run(["git", *who, *words], cwd=work, check=True)
 
 
 def _environment(case: Case, home: Path, bb: Path, names: Mapping[str, object]) -> dict[str, str]:

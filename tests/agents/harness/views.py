@@ -19,6 +19,7 @@ from blackbird.canon.model import (
     Outcome,
     Purpose,
     Result,
+    Side,
     Text,
     Thinking,
     Usage,
@@ -49,9 +50,13 @@ class View:
 
     @property
     def items(self) -> list[Item]:
-        """All that happened, but for what a later attempt took the place of, and what an earlier session had."""
+        """All that happened, but for what a later attempt took the place of, and what an earlier session had.
+
+        What only a hook told of is left out, too: the calls of a script that a model wrote are in no log.
+        """
         items = (item for timeline in self.timelines for item in timeline.items)
-        return [item for item in items if not item.is_superseded and not item.is_inherited]
+        told = (item for item in items if any(pointer.side is not Side.EVENT for pointer in item.evidence))
+        return [item for item in told if not item.is_superseded and not item.is_inherited]
 
     def generations(self) -> Iterator[tuple[str, Generation]]:
         """What the model was asked, by what for, attempts that failed included."""

@@ -125,6 +125,8 @@ def test_one_artifact_with_the_words_of_the_trace(here: Place) -> None:
     assert ", segment 1, record " in shown
     outcome = here.run("artifacts", "s2", "--type", "outcome").out.split()[0]
     assert ": is there\n" in here.run("artifacts", outcome).out
+    summary = here.run("artifacts", "s2", "--type", "summary").out.split()[0]
+    assert "  bullets: \n    - unknown: Look at it.\n" in here.run("artifacts", summary).out
     assert here.run("artifacts", "art_nothing").code == 1
 
 

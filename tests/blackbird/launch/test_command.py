@@ -57,7 +57,8 @@ def test_a_dry_run_as_an_object(alone: Cockpit) -> None:
     assert Documented().faults(found, "run-plan/1", "run-plan/1") == []
     assert (found["client"], found["mode"], found["task"]) == ("claude", "reverse", "crane")
     assert found["upstreams"] == {"anthropic": "https://gateway.example/claude"}
-    assert found["arguments"] == ["claude", "--session-id", "UUID", "-p", "x"]
+    assert found["arguments"][:2] == ["claude", "--settings"]
+    assert found["arguments"][3:] == ["--session-id", "UUID", "-p", "x"]
 
 
 def test_the_last_line_as_an_object_is_as_documented(shared: Cockpit) -> None:

@@ -11,25 +11,9 @@ from blackbird.launch.context import (
     Context,
     go_version,
     package_version,
-    read_status,
     read_version,
     without_credentials,
 )
-
-
-@pytest.mark.parametrize(
-    ("told", "expected"),
-    [
-        ("# branch.oid 4f2a\n# branch.head main\n", ("4f2a", "main", False)),
-        ("# branch.oid 4f2a\n# branch.head main\n# branch.ab +1 -0\n? new.txt\n", ("4f2a", "main", True)),
-        ("# branch.oid 4f2a\n# branch.head (detached)\n1 .M N... a\n", ("4f2a", None, True)),
-        ("# branch.oid (initial)\n# branch.head main\n", (None, "main", False)),
-        ("", (None, None, False)),
-    ],
-)
-def test_the_state_of_a_repository(told: str, expected: tuple[str | None, str | None, bool]) -> None:
-    found = read_status(told)
-    assert (found["sha"], found["branch"], found["dirty"]) == expected
 
 
 @pytest.mark.parametrize(

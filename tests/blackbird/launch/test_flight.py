@@ -8,12 +8,15 @@ import socket
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from blackbird.provider import Manner, Provider
 from blackbird.recorder import control
+from blackbird.trace.records import Kind
 from tests.blackbird.launch.cockpit import BLACKBIRD, PATIENCE, Cockpit
+from tests.recorder import trace_view
 
 PLANTED = "AKIAIOSFODNN7EXAMPLQ"
 #: What an agent does with each of the official libraries, all of which find the recorder by themselves.
@@ -51,8 +54,9 @@ print(session)
 #: A stand-in for Codex: its base URL comes as an override of its configuration.
 CODEX = f"""#!{sys.executable}
 import sys, tomllib, urllib.request
-assert sys.argv[1] == "-c" and sys.argv[3:] == ["exec", "fix it"], sys.argv
-url = tomllib.loads(sys.argv[2])["openai_base_url"] + "/responses"
+assert sys.argv[-2:] == ["exec", "fix it"] and set(sys.argv[1:-2:2]) == {{"-c"}}, sys.argv
+told = dict(tuple(tomllib.loads(word).items())[0] for word in sys.argv[2:-2:2] if word.startswith("openai"))
+url = told["openai_base_url"] + "/responses"
 fields = {{"session-id": "native", "thread-id": "thread", "content-type": "application/json"}}
 body = b'{{"model": "m", "input": "hello"}}'
 urllib.request.urlopen(urllib.request.Request(url, body, fields)).read()
@@ -332,3 +336,88 @@ def test_a_repository_is_described(shared: Cockpit, tmp_path: Path) -> None:
         "dirty": True,
     }
     assert (tmp_path / ".git" / "index").stat().st_mtime_ns == index
+
+
+@pytest.mark.requirement("TOOLEV-03")
+def test_what_a_run_changed_is_what_git_says(shared: Cockpit, tmp_path: Path) -> None:
+    who = ["-c", "user.name=a", "-c", "user.email=a@b.example", "-c", "init.defaultBranch=main"]
+    git = " ".join(["git", *who])
+    (tmp_path / "a").write_text("one\ntwo\n")
+    (tmp_path / "b").write_text("b\n")
+    subprocess.run(["sh", "-c", f"{git} init -q && {git} add . && {git} commit -qm 1"], cwd=tmp_path, check=True)
+    (tmp_path / "b").write_text("b\nmine\n")
+    work = f"echo three >> a && {git} commit -qam 2 && echo four >> a && git checkout -qb side && touch 'n w'"
+    done = subprocess.run(
+        shared.argv("--json", "--", "sh", "-c", f"sleep 0.5; {work}"),
+        cwd=tmp_path,
+        env=shared.environ,
+        capture_output=True,
+        timeout=PATIENCE,
+        check=True,
+    )
+    data = next(data for name, data in shared.events(json.loads(done.stderr)["run"]) if name == "run.changes")
+    said = subprocess.run(["git", "rev-parse", "HEAD~1", "HEAD"], cwd=tmp_path, check=True, capture_output=True)
+    first, second = said.stdout.decode().split()
+    assert data["before"] == {"sha": first, "branch": "main", "dirty": True}
+    assert data["after"] == {"sha": second, "branch": "side", "dirty": True}
+    assert data["files"] == [
+        {"path": "a", "added": 2, "removed": 0},
+        {"path": "b", "added": 1, "removed": 0, "was_changed": True},
+        {"path": "n w", "added": None, "removed": None, "untracked": True},
+    ]
+    assert (data["added"], data["removed"], data["more_files"], data["counted"]) == (3, 0, 0, True)
+
+
+#: A stand-in for an agent: it does what its settings say before and after a tool call.
+HOOKED = f"""#!{sys.executable}
+import json, pathlib, subprocess, sys
+given = sys.argv[sys.argv.index("--settings") + 1] if "--settings" in sys.argv else "{{}}"
+settings = json.loads(given if given.startswith("{{") else pathlib.Path(given).read_text())
+print(json.dumps(settings))
+for event, more in (("PreToolUse", {{}}), ("PostToolUse", {{"tool_response": {{"stdout": "", "stderr": ""}}}})):
+    said = {{"hook_event_name": event, "session_id": "native", "tool_name": "Bash", "tool_use_id": "toolu_1"}}
+    for entry in settings.get("hooks", {{}}).get(event, []):
+        for hook in entry["hooks"]:
+            text = json.dumps({{**said, "tool_input": {{"command": "make"}}, **more}}).encode()
+            assert subprocess.run(hook["command"], shell=True, input=text, capture_output=True).stdout == b""
+"""
+
+
+def tool_events(cockpit: Cockpit, run: str) -> list[Any]:
+    records = trace_view.records(cockpit.home.trace)
+    return [record.json for record in records if record.kind == Kind.TOOL_EVENT and record.json["run"] == run]
+
+
+@pytest.mark.requirement("TOOLEV-01")
+def test_an_agent_says_what_its_tools_did(shared: Cockpit) -> None:
+    shared.program("claude", HOOKED)
+    told = shared.flight("--", "claude", "-p", "x")
+    events = tool_events(shared, told["run"])
+    assert [(event["event"], event["command"], event.get("exit_code")) for event in events] == [
+        ("start", "make", None),
+        ("end", "make", 0),
+    ]
+    assert {(event["session"], event["task"]) for event in events} == {(told["session"], told["task"])}
+
+
+@pytest.mark.requirement("TOOLEV-05")
+def test_an_agent_is_not_asked_if_that_is_not_wanted(shared: Cockpit) -> None:
+    shared.program("claude", HOOKED)
+    done = shared.run("--json", "--no-hooks", "--", "claude", "-p", "x")
+    assert json.loads(lines(done.stdout)[0]) == {}
+    assert tool_events(shared, json.loads(lines(done.stderr)[-1])["run"]) == []
+
+
+def test_settings_from_a_file_are_kept_and_the_file_is_left_alone(shared: Cockpit) -> None:
+    shared.program("claude", HOOKED)
+    mine = shared.work / "mine.json"
+    mine.write_text('{"env": {"A": "b"}}')
+    done = shared.run("--json", "--", "claude", "--settings", "mine.json")
+    settings = json.loads(lines(done.stdout)[0])
+    assert (settings["env"], sorted(settings["hooks"])) == (
+        {"A": "b"},
+        ["PostToolUse", "PostToolUseFailure", "PreToolUse"],
+    )
+    assert mine.read_text() == '{"env": {"A": "b"}}'
+    assert list(shared.home.run.glob("hooks-*")) == []
+    assert len(tool_events(shared, json.loads(lines(done.stderr)[-1])["run"])) == 2

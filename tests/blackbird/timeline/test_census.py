@@ -76,8 +76,8 @@ def test_logs_that_were_written_when_another_begins_are_read_again_with_it(tmp_p
         "n2": [known["n1"]],
         "n3": [],
     }
-    assert sessions.names(Touched(set(), {known["n1"]}, set(), set())) == {"n1", "n2"}
-    assert sessions.names(Touched(set(), {known["n2"]}, set(), set())) == {"n2"}
+    assert sessions.names(Touched.nothing()._replace(sources={known["n1"]})) == {"n1", "n2"}
+    assert sessions.names(Touched.nothing()._replace(sources={known["n2"]})) == {"n2"}
 
 
 def words(session: str, second: int) -> dict[str, object]:

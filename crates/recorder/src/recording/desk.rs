@@ -7,7 +7,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use redact::{Redactor, Settings};
-use scribe::event::{Event, What};
+use scribe::event::{Event, Mode, What};
 use scribe::{Entry, Policy, Scribe};
 use trace::{Options, OsDisk, Persist, SystemClock, Writer};
 use wal::ids::Id;
@@ -18,6 +18,8 @@ use crate::metrics::{Metrics, Recording, lock};
 use crate::recording::intake::{Batch, Intake, Item, Step};
 use crate::recording::lines::{Lines, NativeLine, Redactions};
 use crate::recording::orders::{Imported, Order};
+use crate::tools::keeping;
+use crate::tools::known::Known;
 
 /// How long nothing has to happen before the thread looks after age and clocks.
 const IDLE: Duration = Duration::from_millis(500);
@@ -86,6 +88,8 @@ pub(crate) fn start(
     let desk = Desk {
         scribe,
         lines: Lines::default(),
+        mode: config.mode,
+        known: Known::default(),
         writer,
         metrics,
         records: 0,
@@ -101,7 +105,8 @@ pub(crate) fn start(
     Ok(Started { thread: thread.map_err(StartError::Thread)?, instance, policy })
 }
 
-fn settings(redaction: &config::Redaction) -> Settings {
+/// What the configuration says of redaction, for what passes on the wire.
+pub(crate) fn settings(redaction: &config::Redaction) -> Settings {
     Settings {
         ruleset_version: redaction.ruleset_version.clone(),
         off: redaction.off.clone(),
@@ -143,6 +148,8 @@ impl Drop for AbortOnPanic {
 struct Desk {
     scribe: Scribe,
     lines: Lines,
+    mode: Mode,
+    known: Known,
     writer: Writer,
     metrics: Arc<Metrics>,
     records: u64,
@@ -224,11 +231,11 @@ impl Desk {
         match order {
             Order::State { kind, payload, reply } => {
                 let (payload, redacted) = self.scribe.redact_text(&payload);
-                let flags = if redacted { wal::record::flags::REDACTED } else { 0 };
-                self.records += 1;
-                let sequence =
-                    self.writer.append(kind, flags, trace::clock::monotonic(), Id::default(), &payload);
+                let sequence = self.state(kind, &payload, redacted);
                 let _ = reply.send(self.try_flush().map(|()| sequence));
+            }
+            Order::ToolEvent { payload, reply } => {
+                let _ = reply.send(self.take_event(&payload));
             }
             Order::Import { source, lines, reply } => {
                 let _ = reply.send(self.import(source, &lines));
@@ -246,6 +253,27 @@ impl Desk {
                 let _ = reply.send(noted.map_err(|lost| lost.to_string()));
             }
         }
+    }
+
+    fn state(&mut self, kind: wal::record::Kind, payload: &[u8], redacted: bool) -> u64 {
+        let flags = if redacted { wal::record::flags::REDACTED } else { 0 };
+        self.records += 1;
+        self.writer.append(kind, flags, trace::clock::monotonic(), Id::default(), payload)
+    }
+
+    /// An event that was taken before is not written again.
+    fn take_event(&mut self, payload: &[u8]) -> Result<u64, String> {
+        let id = keeping::id(payload);
+        if let Some(sequence) = id.as_deref().and_then(|id| self.known.sequence(id)) {
+            return Ok(sequence);
+        }
+        let (kept, redacted) = keeping::keep(payload, self.scribe.redactor(), self.mode);
+        let sequence = self.state(wal::record::Kind::ToolEvent, &kept, redacted);
+        self.try_flush()?;
+        if let Some(id) = id {
+            self.known.note(&id, sequence);
+        }
+        Ok(sequence)
     }
 
     fn import(&mut self, source: Id, lines: &[NativeLine]) -> Result<Option<Imported>, String> {

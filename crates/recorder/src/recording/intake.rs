@@ -91,6 +91,10 @@ impl Batch {
     }
 }
 
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "four things that are so or not, none of which excludes another"
+)]
 #[derive(Debug, Default)]
 struct State {
     batch: Batch,
@@ -98,13 +102,15 @@ struct State {
     waiting: bool,
     /// The recording thread waits to be woken.
     asleep: bool,
+    /// Somebody waits for the answer to an order: an agent, perhaps, whose hook does.
+    asked: bool,
     closed: bool,
 }
 
 impl State {
     /// Whether what is there should be taken at once.
     fn is_urgent(&self) -> bool {
-        self.closed || self.waiting || self.batch.weight() >= FULL_BATCH
+        self.closed || self.waiting || self.asked || self.batch.weight() >= FULL_BATCH
     }
 }
 
@@ -131,6 +137,7 @@ impl Intake {
     /// Add steps that are never dropped and never wait.
     pub(crate) fn push_all(&self, items: &mut Vec<Item>) {
         let mut state = lock(&self.state);
+        state.asked |= items.iter().any(|item| matches!(item.step, Step::Order(_)));
         state.batch.items.append(items);
         self.added(&mut state);
     }
@@ -192,6 +199,7 @@ impl Intake {
             state = self.wait(state, GATHERING, |state| !state.batch.is_empty() && !state.is_urgent());
         }
         std::mem::swap(&mut state.batch, batch);
+        state.asked = false;
         self.metrics.queue_bytes.store(0, Relaxed);
         if std::mem::take(&mut state.waiting) {
             self.room.notify_waiters();
@@ -262,6 +270,17 @@ mod tests {
         assert_eq!(steps, [(1, 10), (2, 11)]);
         batch.clear();
         assert!(!intake.take(&mut batch, Duration::ZERO));
+    }
+
+    #[test]
+    fn an_order_is_not_left_to_gather() {
+        let intake = intake(1000);
+        let (reply, _answer) = tokio::sync::oneshot::channel();
+        intake.push(Item { exchange: 0, at: 0, step: Step::Order(Order::Closed(reply)) });
+        assert!(lock(&intake.state).is_urgent());
+        let mut batch = Batch::default();
+        assert!(intake.take(&mut batch, Duration::ZERO));
+        assert!(!lock(&intake.state).is_urgent());
     }
 
     #[test]

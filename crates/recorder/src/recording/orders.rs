@@ -22,6 +22,8 @@ pub(crate) struct Imported {
 pub(crate) enum Order {
     /// Put a statement into the trace, redacted; answers with its sequence once it is written.
     State { kind: Kind, payload: Vec<u8>, reply: Reply<u64> },
+    /// Put what a tool did into the trace, as far as it may be kept; answers with its sequence once it is written.
+    ToolEvent { payload: Vec<u8>, reply: Reply<u64> },
     /// Put lines of an agent's own log into the trace, redacted; answers once they are written, and with nothing if a
     /// part of a line does not follow upon the one before it.
     Import { source: Id, lines: Vec<NativeLine>, reply: Reply<Option<Imported>> },

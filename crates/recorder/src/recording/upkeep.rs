@@ -1,4 +1,5 @@
-//! The thread that looks after segments which are no longer written: seals them, and removes what has had its time.
+//! The thread that looks after segments which are no longer written: seals them, and removes what has had its time;
+//! and after what was left for the recorder while it did not answer.
 
 use std::cell::Cell;
 use std::path::PathBuf;
@@ -16,6 +17,8 @@ use crate::log;
 use crate::recording::intake::{Intake, Item, Step};
 use crate::recording::orders::{Order, Reply};
 use crate::recording::sealing;
+use crate::tools::keeping;
+use crate::tools::spool::Spool;
 
 /// How often the thread looks whether there is something to do.
 const ROUND: Duration = Duration::from_secs(2);
@@ -37,6 +40,7 @@ pub(crate) enum Chore {
 struct Upkeep {
     keeper: Keeper,
     intake: Arc<Intake>,
+    spool: Spool,
     retention: Retention,
     seals: bool,
     /// The recorder's configuration, for the process that seals.
@@ -56,6 +60,7 @@ pub(crate) fn start(
     let upkeep = Upkeep {
         keeper,
         intake,
+        spool: Spool::of(&config.home),
         retention,
         seals: config.trace.seal,
         config: config.path.clone(),
@@ -69,6 +74,7 @@ impl Upkeep {
     fn run(&self, chores: &Receiver<Chore>) {
         let mut next_retention = Instant::now() + ROUND;
         loop {
+            self.empty_spool();
             match chores.recv_timeout(ROUND) {
                 Ok(Chore::Stop) | Err(RecvTimeoutError::Disconnected) => return,
                 // Whoever asked and went away misses the answer, and nothing else.
@@ -90,6 +96,29 @@ impl Upkeep {
                     }
                 }
             }
+        }
+    }
+
+    /// Take in the events that hooks could not hand over. What cannot be written now is tried again later.
+    fn empty_spool(&self) {
+        match self.spool.take() {
+            Ok(None) => {}
+            Ok(Some(events)) => {
+                let lines = events.split(|byte| *byte == b'\n').filter(|line| keeping::is_event(line));
+                let taken = lines
+                    .map(|line| self.ask(|reply| Order::ToolEvent { payload: line.to_vec(), reply }))
+                    .collect::<Result<Vec<_>, _>>();
+                let emptied = taken.and_then(|taken| {
+                    self.spool.forget().map(|()| taken.len()).map_err(|error| error.to_string())
+                });
+                match emptied {
+                    Ok(count) => {
+                        log::info("events were taken out of the spool", &[("events", &count.to_string())]);
+                    }
+                    Err(error) => log::warn("the spool could not be emptied", &[("error", &error)]),
+                }
+            }
+            Err(error) => log::warn("the spool could not be read", &[("error", &error.to_string())]),
         }
     }
 

@@ -24,6 +24,7 @@ use crate::recording::orders::{Order, Reply};
 use crate::recording::upkeep::Chore;
 use crate::serving::own::Facts;
 use crate::serving::stop::Phase;
+use crate::tools::keeping;
 
 /// The longest line that is read: a line of an agent's own log may be long.
 pub(crate) const LONGEST_LINE: u64 = 8 << 20;
@@ -217,7 +218,19 @@ impl Desk {
             "send it as text",
         ))?;
         let payload = payload.as_bytes().to_vec();
+        if kind == Kind::ToolEvent {
+            return self.tool_event(payload).await;
+        }
         let sequence = self.order(|reply| Order::State { kind, payload, reply }).await?;
+        Ok(json!({"ok": true, "sequence": sequence}))
+    }
+
+    async fn tool_event(&self, payload: Vec<u8>) -> Result<Value, Refusal> {
+        if !keeping::is_event(&payload) {
+            let remedy = "send what the tool did as a JSON object";
+            return Err(("bad_value", "the payload is no JSON object".to_owned(), remedy));
+        }
+        let sequence = self.order(|reply| Order::ToolEvent { payload, reply }).await?;
         Ok(json!({"ok": true, "sequence": sequence}))
     }
 
