@@ -543,6 +543,7 @@ def test_after_a_power_cut_what_was_lost_is_not_remembered(tmp_path: Path) -> No
     assert said(home) == ["Mend it.", "Done."]
 
 
+@pytest.mark.requirement("RELY-01")
 def test_a_fault_in_one_exchange_is_a_finding_and_the_rest_goes_on(tmp_path: Path) -> None:
     book = Logbook()
     flight = Flight("messages")
@@ -652,6 +653,7 @@ def test_a_segment_that_is_damaged_is_a_finding_and_the_rest_goes_on(tmp_path: P
         assert [finding.source for finding in reader.memory.findings()] == ["segment 1", "segment 2"]
 
 
+@pytest.mark.requirement("TRACE-17")
 def test_what_retention_removed_leaves_its_artifact_standing(tmp_path: Path) -> None:
     book = Logbook()
     flight = Flight("messages")

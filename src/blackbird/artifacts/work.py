@@ -76,7 +76,7 @@ def _act(scene: Scene, deed: Deed, run: Run) -> Act:
     )
     if is_refused:
         return act
-    if tools.is_command(deed.call.call.name):
+    if tools.is_command(deed.call.call.name) or _told_command(deed) is not None:
         return _command(scene, deed, act)
     return msgspec.structs.replace(
         act,
@@ -87,7 +87,7 @@ def _act(scene: Scene, deed: Deed, run: Run) -> Act:
 
 
 def _command(scene: Scene, deed: Deed, act: Act) -> Act:
-    line = _line(deed.call.call.arguments or {}, deed.call.call.raw)
+    line = _line(deed)
     ran = commands.read(line)
     result = deed.outcome
     text = result.text if result is not None else ""
@@ -132,12 +132,18 @@ def _ok(deed: Deed, ran: Sequence[Ran], reports: tuple[Report, ...], code: int |
     return False if deed.outcome.error is True else None
 
 
-def _line(given: dict[str, Any], raw: str) -> str:
-    """The command line; a list of words is one, too."""
-    value = next(tools.named(given, tools.keys().commands), None)
+def _line(deed: Deed) -> str:
+    """The command line; a list of words is one, too. Of a tool that no model called, who ran it knows."""
+    call = deed.call.call
+    value = next(tools.named(call.arguments or {}, tools.keys().commands), None)
     if isinstance(value, list):
         return shlex.join(str(word) for word in value)
-    return value if isinstance(value, str) else raw
+    return value if isinstance(value, str) else _told_command(deed) or call.raw
+
+
+def _told_command(deed: Deed) -> str | None:
+    value = deed.outcome.details.get("command") if deed.outcome is not None else None
+    return value if isinstance(value, str) and value else None
 
 
 def _written(scene: Scene, deed: Deed, ran: Sequence[Ran], code: int | None) -> Iterator[Change]:

@@ -258,3 +258,10 @@ def test_git_has_the_last_word_on_what_changed() -> None:
         ("made.py", "created", None, None, False),
         ("build/out.txt", "edited", 1, 0, False),
     ]
+
+
+def test_a_command_that_only_its_runner_tells_of_counts() -> None:
+    story = Story()
+    story.call("ci", {}, FAILED, error=True, details={"command": "pytest -q", "exit_code": 1})
+    assert [(one.line, one.exit_code) for one in content(story).commands] == [("pytest -q", 1)]
+    assert ended(story) == (Status.FAIL, "`pytest -q`: 1 failed, 1 passed")

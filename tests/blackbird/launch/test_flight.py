@@ -368,6 +368,40 @@ def test_what_a_run_changed_is_what_git_says(shared: Cockpit, tmp_path: Path) ->
     assert (data["added"], data["removed"], data["more_files"], data["counted"]) == (3, 0, 0, True)
 
 
+@pytest.mark.requirement("DELIV-04")
+def test_the_memory_says_what_changed_as_git_and_the_shell_do(shared: Cockpit, tmp_path: Path) -> None:
+    """An agent that edits, tests, fails and mends; its harness tells of its commands, and git of its files."""
+    who = ["-c", "user.name=a", "-c", "user.email=a@b.example", "-c", "init.defaultBranch=main"]
+    git = " ".join(["git", *who])
+    (tmp_path / "lamp.txt").write_text("one\ntwo\n")
+    subprocess.run(["sh", "-c", f"{git} init -q && {git} add . && {git} commit -qm 1"], cwd=tmp_path, check=True)
+    tell = f"{BLACKBIRD} event shell --command 'grep -q lit lamp.txt' --exit-code"
+    work = (
+        f"grep -q lit lamp.txt; {tell} $?; echo lit >> lamp.txt; echo new > quay.txt; grep -q lit lamp.txt; {tell} $?"
+    )
+    done = subprocess.run(
+        shared.argv("--json", "--task", "light", "--", "sh", "-c", f"sleep 0.5; {work}"),
+        cwd=tmp_path,
+        env=shared.environ,
+        capture_output=True,
+        timeout=PATIENCE,
+        check=True,
+    )
+    run = json.loads(done.stderr)["run"]
+    told = shared.direct(str(BLACKBIRD), "artifacts", run, "--type", "outcome", "--json")
+    (outcome,) = (json.loads(line) for line in told.stdout.splitlines())
+    assert (outcome["task"], outcome["run"]) == ("light", run)
+    found = outcome["content"]
+    counts = subprocess.run(["git", "diff", "--numstat"], cwd=tmp_path, check=True, capture_output=True, text=True)
+    named = {file["path"]: (file["action"], file["added"], file["removed"]) for file in found["files"]}
+    assert counts.stdout == "1\t0\tlamp.txt\n"
+    assert named == {"lamp.txt": ("edited", 1, 0), "quay.txt": ("created", None, None)}
+    assert [(one["line"], one["exit_code"], one["ok"]) for one in found["commands"]] == [
+        ("grep -q lit lamp.txt", 1, False),
+        ("grep -q lit lamp.txt", 0, True),
+    ]
+
+
 #: A stand-in for an agent: it does what its settings say before and after a tool call.
 HOOKED = f"""#!{sys.executable}
 import json, pathlib, subprocess, sys
