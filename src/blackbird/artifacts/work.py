@@ -13,7 +13,7 @@ from blackbird.artifacts.outputs.report import Report
 from blackbird.artifacts.scene import Deed, Run, Scene
 from blackbird.canon.model import Call, Result
 from blackbird.deeds import changes
-from blackbird.deeds.results import exit_code, is_error, is_interrupted
+from blackbird.deeds.results import exit_code, is_error, is_interrupted, is_refused
 from blackbox.events import tools
 from blackbox.events.tools import MODIFYING, Access
 
@@ -66,15 +66,14 @@ def acts(scene: Scene, known: dict[str, tuple[Deed, Act]]) -> list[Act]:
 
 def _act(scene: Scene, deed: Deed, run: Run) -> Act:
     result = deed.outcome
-    is_refused = result is not None and result.details.get("is_rejected") is True
     act = Act(
         call=deed.call,
         result=deed.result,
         run=run.id,
         at=deed.result.at if deed.result is not None else deed.call.at,
-        is_refused=is_refused,
+        is_refused=result is not None and is_refused(result),
     )
-    if is_refused:
+    if act.is_refused:
         return act
     if tools.is_command(deed.call.call.name) or _told_command(deed) is not None:
         return _command(scene, deed, act)

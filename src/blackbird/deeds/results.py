@@ -14,6 +14,19 @@ def is_error(result: ToolResult) -> bool:
     return result.error if result.error is not None else bool(exit_code(result))
 
 
+#: How clients tell an agent that its user did not let a call happen, where nothing but the words says so.
+_REFUSALS = (
+    "The user doesn't want to proceed with this tool use",
+    "The user doesn't want to take this action right now",
+    "[Request interrupted by user",
+)
+
+
+def is_refused(result: ToolResult) -> bool:
+    """Whether the user did not let it happen."""
+    return result.details.get("is_rejected") is True or result.text.lstrip().startswith(_REFUSALS)
+
+
 def is_interrupted(result: ToolResult) -> bool:
     """Whether the tool was stopped."""
     return result.details.get("is_interrupted") is True

@@ -212,7 +212,8 @@ def _apart(deed: Deed, threads: Sequence[Thread]) -> list[Item | Amend]:
     fields, first = deed.fields, deed.told[0]
     call_id = payloads.text(fields, "call_id")
     item_id = keys.item("event", first.id, "call")
-    arguments = first.arguments
+    command = payloads.text(fields, "command")
+    arguments = first.arguments or ({"command": command} if command is not None else {})
     call = Call(
         id=item_id,
         thread=_thread_of(fields, threads),

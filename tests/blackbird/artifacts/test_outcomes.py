@@ -265,3 +265,13 @@ def test_a_command_that_only_its_runner_tells_of_counts() -> None:
     story.call("ci", {}, FAILED, error=True, details={"command": "pytest -q", "exit_code": 1})
     assert [(one.line, one.exit_code) for one in content(story).commands] == [("pytest -q", 1)]
     assert ended(story) == (Status.FAIL, "`pytest -q`: 1 failed, 1 passed")
+
+
+def test_a_call_that_only_its_words_call_refused_did_not_happen() -> None:
+    story = Story()
+    story.shell("pytest -q", PASSED)
+    words = "The user doesn't want to proceed with this tool use. The tool use was rejected."
+    story.call("Bash", {"command": "go build ./..."}, words, error=True)
+    assert ended(story) == (Status.BLOCKED, "the user refused Bash")
+    assert content(story).errors == ()
+    assert [one.line for one in content(story).commands] == ["pytest -q"]

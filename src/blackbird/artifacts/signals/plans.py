@@ -8,7 +8,7 @@ from blackbird.artifacts.claims import Claim
 from blackbird.artifacts.model import Signal, Speaker, Type
 from blackbird.artifacts.scene import Scene
 from blackbird.deeds import roles
-from blackbird.deeds.results import is_error, is_interrupted
+from blackbird.deeds.results import is_error, is_interrupted, is_refused
 from blackbird.deeds.roles import Use
 
 _HEADING = re.compile(r"^\s{0,3}#{1,4}\s+(?P<words>\S.*)$", re.MULTILINE)
@@ -22,9 +22,9 @@ def claims(scene: Scene) -> Iterator[Claim]:
         if result is None or roles.role_of(call.name, scene.about.mcp).use is not Use.PLAN_EXIT:
             continue
         plan = roles.first_text(call.arguments or {}, roles.keys_of(Use.PLAN_EXIT).texts)
-        is_refused = is_error(result) or is_interrupted(result) or result.details.get("is_rejected") is True
+        is_stopped = is_error(result) or is_interrupted(result) or is_refused(result)
         places = tuple(found for item in (deed.call, deed.result) if item and (found := quotes.whole(item)))
-        if plan is None or is_refused or not places:
+        if plan is None or is_stopped or not places:
             continue
         title = _title(plan)
         run = scene.run_of(deed.call)

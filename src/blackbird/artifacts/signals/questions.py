@@ -8,7 +8,7 @@ from blackbird.artifacts.model import Provenance, Signal, Speaker, ThreadKind, T
 from blackbird.artifacts.scene import Deed, Scene
 from blackbird.deeds import questions, roles
 from blackbird.deeds.questions import Asked
-from blackbird.deeds.results import is_error, is_interrupted
+from blackbird.deeds.results import is_error, is_interrupted, is_refused
 from blackbird.deeds.roles import Use
 
 
@@ -23,7 +23,7 @@ def claims(scene: Scene) -> Iterator[Claim]:
 
 def _claim(scene: Scene, deed: Deed, asked: Asked, *, is_only: bool) -> Claim:
     result = deed.outcome
-    if result is None or is_error(result) or is_interrupted(result) or result.details.get("is_rejected") is True:
+    if result is None or is_error(result) or is_interrupted(result) or is_refused(result):
         return _open(scene, deed, asked)
     answer = questions.answer_to(asked, result, result.text, is_only=is_only)
     chosen = answer.selected or ((answer.text.strip(),) if answer.text.strip() else ())

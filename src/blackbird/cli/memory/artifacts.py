@@ -9,7 +9,7 @@ from rich.text import Text
 
 from blackbird import derive
 from blackbird import home as homes
-from blackbird.artifacts.model import Constraint, Decision, OpenThread, Outcome, Provenance, Type
+from blackbird.artifacts.model import Constraint, Decision, OpenThread, Outcome, Provenance, Signal, Type
 from blackbird.artifacts.proof import Proof, prove
 from blackbird.cli.memory.answering import answer
 from blackbird.errors import NotFound
@@ -165,6 +165,8 @@ def _show_field(console: Console, key: str, value: Any, depth: int) -> None:
     if isinstance(value, dict):
         console.print(label)
         _show_value(console, value, depth + 1)
+    elif key == "recorded":
+        console.print(label.append(f"segment {value[0]}, record {value[1]}", ""))
     elif isinstance(value, list | tuple):
         console.print(label)
         for each in value:
@@ -175,6 +177,8 @@ def _show_field(console: Console, key: str, value: Any, depth: int) -> None:
     else:
         if key in _TIMES:
             value = to_rfc3339(value)
+        elif key == "signal":
+            value = Signal(value).name.lower()
         first, *more = str(value).split("\n")
         console.print(label.append(output.printable(first), ""))
         for line in more:

@@ -46,16 +46,16 @@ def command(
 
 def _bundle(memory: Memory, task: str, session: str | None) -> Bundle:
     within = derive.session_named(memory, session) if session is not None else None
-    for asked in ({"task": task}, {"run": task}, {"session": task}):
-        scope = {"session": within, **asked} if within is not None else asked
-        outcomes = memory.find(kind=Type.OUTCOME, **scope)
-        if outcomes:
-            outcome = outcomes[-1].artifact
-            said = memory.find(session=outcome.session, kind=Type.SEGMENT)
-            return bundle(outcome, [stored.artifact for stored in said])
-    raise NotFound(
-        f"there is no task {output.printable(task)}", "blackbird artifacts --all --type outcome lists them"
-    )
+    outcomes = memory.find(kind=Type.OUTCOME, session=within, task=task)
+    outcomes = outcomes or memory.find(kind=Type.OUTCOME, session=within, run=task)
+    if not outcomes and within is None:
+        outcomes = memory.find(kind=Type.OUTCOME, session=derive.session_named(memory, task))
+    if not outcomes:
+        remedy = "blackbird artifacts --all --type outcome --json names the task and the run of each"
+        raise NotFound(f"there is no task {output.printable(task)}", remedy)
+    outcome = outcomes[-1].artifact
+    said = memory.find(session=outcome.session, kind=Type.SEGMENT)
+    return bundle(outcome, [stored.artifact for stored in said])
 
 
 def _show(console: Console, found: Bundle) -> None:
