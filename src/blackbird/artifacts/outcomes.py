@@ -38,10 +38,12 @@ def outcomes(scene: Scene, work: Sequence[Act], builder: str, blocked: Sequence[
     for item in scene.own():
         if isinstance(item, Message) and any(scene.spoken(item)):
             spoken.setdefault(scene.run_of(item).id, []).append(item)
+    asked = {scene.run_of(item).id: item for item in scene.own() if isinstance(item, Generation)}
     for run in scene.runs.values():
         did, said = by_run.get(run.id, []), spoken.get(run.id, [])
         if did or said or run.stated:
-            found = _outcome(scene, run, did, said, builder, blocked)
+            ends = [*blocked, *_broken_off(scene, asked.get(run.id))]
+            found = _outcome(scene, run, did, said, builder, ends)
             if found is not None:
                 yield found
 
@@ -108,7 +110,6 @@ def _evidence(
                 status = Status.SUCCESS if found.is_good else Status.FAIL
                 yield Verdict(status, words, place, scene.order[message.id])
     yield from (verdict for verdict in blocked if _is_of(scene, verdict, run))
-    yield from _broken_off(scene, run)
     yield from _stated(scene, run)
 
 
@@ -117,16 +118,8 @@ def _is_of(scene: Scene, verdict: Verdict, run: Run) -> bool:
     return at is not None and scene.run_of(scene.items[at]).id == run.id
 
 
-def _broken_off(scene: Scene, run: Run) -> Iterator[Verdict]:
+def _broken_off(scene: Scene, last: Generation | None) -> Iterator[Verdict]:
     """A run whose last request came to nothing."""
-    last = next(
-        (
-            item
-            for item in reversed(scene.items)
-            if isinstance(item, Generation) and not item.is_inherited and scene.run_of(item).id == run.id
-        ),
-        None,
-    )
     if last is not None and last.outcome is Ended.ERROR and last.evidence:
         words = last.failure.message if last.failure is not None else f"status {last.status}"
         place = Provenance(item=last.id, evidence=last.evidence[0])

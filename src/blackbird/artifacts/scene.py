@@ -8,8 +8,6 @@ import msgspec
 from blackbird.canon.model import Call, Generation, Item, Message, Origin, Result, Role, Text, ToolResult
 from blackbird.timeline.timeline import Stated, Timeline
 
-MAIN = "main"
-
 
 class Run(msgspec.Struct, kw_only=True):
     """One attempt at a task: what its launcher stated. Times are nanoseconds since 1970."""

@@ -35,6 +35,12 @@ _PIECE = re.compile(
 )
 #: How far from its ends the client's own words may stand.
 _NEAR = 400
+#: How clients tell an agent that its user did not let a call happen.
+_REFUSALS = (
+    "The user doesn't want to proceed with this tool use",
+    "The user doesn't want to take this action right now",
+    "[Request interrupted by user",
+)
 #: A result that wraps its output in JSON is cut by the client long before this.
 _LONGEST_WRAPPED = 1 << 20
 
@@ -47,6 +53,11 @@ class Hunk(msgspec.Struct, rename="camel"):
     new_start: int = 0
     new_lines: int = 0
     lines: list[str] = []
+
+
+def says_refused(text: str) -> bool:
+    """Whether a result says that the user did not let the call happen."""
+    return text.lstrip().startswith(_REFUSALS)
 
 
 def exit_code(text: str) -> int | None:

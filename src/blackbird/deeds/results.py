@@ -1,5 +1,6 @@
 """How a tool call ended: by what the protocol says, else by what the client's own log adds."""
 
+from blackbird.canon import details
 from blackbird.canon.model import ToolResult
 
 
@@ -14,17 +15,9 @@ def is_error(result: ToolResult) -> bool:
     return result.error if result.error is not None else bool(exit_code(result))
 
 
-#: How clients tell an agent that its user did not let a call happen, where nothing but the words says so.
-_REFUSALS = (
-    "The user doesn't want to proceed with this tool use",
-    "The user doesn't want to take this action right now",
-    "[Request interrupted by user",
-)
-
-
 def is_refused(result: ToolResult) -> bool:
     """Whether the user did not let it happen."""
-    return result.details.get("is_rejected") is True or result.text.lstrip().startswith(_REFUSALS)
+    return result.details.get("is_rejected") is True or details.says_refused(result.text)
 
 
 def is_interrupted(result: ToolResult) -> bool:

@@ -28,6 +28,7 @@ from blackbird.timeline.prices import Pricer
 from blackbird.timeline.timeline import Stated, Timeline
 from blackbird.timeline.tools import Told
 from blackbird.timeline.weaver import Weaver
+from blackbird.timeline.weaving.threads import MAIN
 from blackbird.trace.header import Header
 from blackbird.trace.records import Kind, Record, read_object
 
@@ -257,7 +258,7 @@ class Session:
         if self._events:
             items = settle([*news, *self._joined(items, threads)])
         if not threads and items:
-            threads = (Thread(id=tools.MAIN),)
+            threads = (Thread(id=MAIN),)
         return Timeline(
             about=self.facts.about(),
             threads=threads,

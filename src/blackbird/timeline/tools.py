@@ -11,8 +11,8 @@ from blackbird.canon import details as results
 from blackbird.canon.model import Amend, Call, Evidence, Item, Result, Thread, ToolCall, ToolResult
 from blackbird.exchange import payloads
 from blackbird.timeline.weaving import keys
+from blackbird.timeline.weaving.threads import MAIN
 
-MAIN = "main"
 _START, _END, _WHOLE = "start", "end", "whole"
 _PLAIN = re.compile(r"[^0-9a-z]+")
 _ENCODER = msgspec.json.Encoder(order="deterministic")

@@ -18,6 +18,24 @@ class _Crash(Run):
 
     kind = "run"
 
+    def __init__(self, page: Page) -> None:
+        super().__init__(page)
+        #: It was said outright that the program ended.
+        self.is_over = False
+
+    def frame(self, at: int, _: re.Match[str]) -> None:
+        """A line that belongs to the one before it."""
+        if self.lines is not None and at == self.lines[1] + 1:
+            self.see(at)
+
+    def over(self, at: int, _: re.Match[str]) -> Turn | None:
+        """What is only said when a program ends because of the error before it."""
+        if self.first_error is None:
+            return None
+        self.is_over = True
+        self.see(at)
+        return Turn.LAST
+
     def died(self, to: int) -> bool | None:
         behind = self.page.lines[to + 1 :][:50]
         return False if all(_FAREWELL.match(line.text) for line in behind) else None
@@ -63,26 +81,18 @@ class _Rust(_Crash):
         near = self.next_said(at, 1) if found[0].endswith(":") else None
         self.blame(at, near)
 
-    def frame(self, at: int, _: re.Match[str]) -> None:
-        if self.lines is not None and at == self.lines[1] + 1:
-            self.see(at)
-
     def report(self) -> Report | None:
         is_main = self.first_error is not None and self.first_error.text.startswith("thread 'main'")
         return self.told(self.died(self.lines[1]) if is_main and self.lines else None)
 
     rules = (
         (re.compile(r"thread '[^']*' (?:\(\d+\) )?panicked at .+"), panicked),
-        (re.compile(r"note: |stack backtrace:|  +\d+: | +at |  left: | right: |$"), frame),
+        (re.compile(r"note: |stack backtrace:|  +\d+: | +at |  left: | right: |$"), _Crash.frame),
     )
 
 
 class _Node(_Crash):
     tool = "node"
-
-    def __init__(self, page: Page) -> None:
-        super().__init__(page)
-        self.is_over = False
 
     def error(self, at: int, _: re.Match[str]) -> Turn | None:
         if not re.match(r"    at ", self.text_at(at + 1)):
@@ -92,25 +102,14 @@ class _Node(_Crash):
         self.blame(at)
         return None
 
-    def frame(self, at: int, _: re.Match[str]) -> None:
-        if self.lines is not None and at == self.lines[1] + 1:
-            self.see(at)
-
-    def version(self, at: int, _: re.Match[str]) -> Turn | None:
-        if self.first_error is None:
-            return None
-        self.is_over = True
-        self.see(at)
-        return Turn.LAST
-
     def report(self) -> Report | None:
         # Node says its version when it ends because of an error, and only then.
         return self.told(False if self.is_over else None)
 
     rules = (
         (re.compile(r"(?:Uncaught )?(?:[A-Z]\w*)?Error(?: \[\w+\])?(?:: .*)?$"), error),
-        (re.compile(r"    at "), frame),
-        (re.compile(r"Node\.js v\d+"), version),
+        (re.compile(r"    at "), _Crash.frame),
+        (re.compile(r"Node\.js v\d+"), _Crash.over),
     )
 
 
@@ -120,7 +119,6 @@ class _Go(_Crash):
     def __init__(self, page: Page) -> None:
         super().__init__(page)
         self.panic: int | None = None
-        self.is_over = False
 
     def panicked(self, at: int, _: re.Match[str]) -> None:
         self.panic = at
@@ -130,20 +128,13 @@ class _Go(_Crash):
             self.blame(self.panic)
             self.see(at)
 
-    def exited(self, at: int, _: re.Match[str]) -> Turn | None:
-        if self.first_error is None:
-            return None
-        self.is_over = True
-        self.see(at)
-        return Turn.LAST
-
     def report(self) -> Report | None:
         return self.told(False if self.is_over or self.lines is None else self.died(self.lines[1]))
 
     rules = (
         (re.compile(r"(?:panic|fatal error): "), panicked),
         (re.compile(r"goroutine \d+ (?:gp=\S+ m=\S+ (?:mp=\S+ )?)?\[running"), goroutine),
-        (re.compile(r"exit status \d+$"), exited),
+        (re.compile(r"exit status \d+$"), _Crash.over),
     )
 
 

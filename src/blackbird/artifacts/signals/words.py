@@ -28,15 +28,16 @@ class Memory:
             spoken = list(scene.spoken(item))
             if not spoken:
                 continue
-            if scene.is_human(item):
+            is_human = any(human for _, human in spoken)
+            if is_human:
                 yield from _answered(scene, item, waiting.pop(item.thread, []))
-            for part, hint, is_human in self._hints(item, spoken, before.get(item.thread, "")):
-                claim = _claim(scene, item, part, hint, is_human=is_human)
+            for part, hint, is_humans in self._hints(item, spoken, before.get(item.thread, "")):
+                claim = _claim(scene, item, part, hint, is_human=is_humans)
                 if claim is not None:
                     if claim.kind is ThreadKind.QUESTION and claim.type is Type.THREAD:
                         waiting.setdefault(item.thread, []).append(claim)
                     yield claim
-            if not scene.is_human(item):
+            if not is_human:
                 before[item.thread] = spoken[-1][0].text
 
     def _hints(self, message: Message, spoken: list[tuple[Text, bool]], before: str) -> list[tuple[Text, Hint, bool]]:
