@@ -197,7 +197,9 @@ class _Deriving:
             count += 1
             found = [_finding(built.name, fault) for fault in built.faults]
             gone = self._gone(built.name, removed) if removed or built.has_lost else set()
-            changes += self._memory.put(built.name, built.artifacts, found, scope=built.scope, gone=gone)
+            changes += self._memory.put(
+                built.name, built.artifacts, found, scope=built.scope, note=built.note, gone=gone
+            )
             findings += found
             self._kept[built.name] = built.scope
         return Report(count, changes, findings)

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from blackbird.artifacts.build import Builder
 from blackbird.artifacts.model import Artifact
+from blackbird.artifacts.note import Note, note
 from blackbird.sessions.follow import Sighting
 from blackbird.timeline import gather
 from blackbird.timeline.census import Census, Sessions
@@ -33,6 +34,8 @@ class Built(NamedTuple):
     artifacts: list[Artifact]
     faults: list[Fault]
     scope: bytes
+    #: What is kept of it besides, if it could be understood at all.
+    note: Note | None = None
     #: A log of it was left outside of the trace, and is not there any more.
     has_lost: bool = False
 
@@ -61,9 +64,11 @@ class _Growing:
         gathered = self.gathered
         name = gathered.scope.name
         found: list[Artifact] = []
+        about: Note | None = None
         faults: list[Fault] = []
         try:
-            found = self._builder.artifacts(gathered.timeline())
+            timeline = gathered.timeline()
+            found, about = self._builder.artifacts(timeline), note(timeline)
         except FAULTS as error:
             # Nothing is told rather than half of it; what was memoised may be what is wrong.
             self._builder = Builder()
@@ -71,7 +76,7 @@ class _Growing:
         faults = [*gathered.session.faults, *faults]
         faults += [Fault(name, problem.message) for problem in gathered.problems]
         has_lost = any(type(problem) is ReadError for problem in gathered.problems)
-        return Built(name, found, faults, self.scope, has_lost)
+        return Built(name, found, faults, self.scope, about, has_lost)
 
 
 class Live:

@@ -8,15 +8,16 @@ import apsw
 import msgspec
 
 from blackbird.artifacts.model import Artifact, Type
+from blackbird.artifacts.note import Note
 from blackbird.store import files
 from blackbird.store.values import Finding, Kept, Mark
 from blackbox.errors import ReadError
 
 #: Another number, or another builder, and the file is made anew; nothing in it is worth being converted.
-SCHEMA = 1
+SCHEMA = 2
 TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
-CREATE TABLE session (name TEXT PRIMARY KEY, digest BLOB NOT NULL, scope BLOB NOT NULL) WITHOUT ROWID;
+CREATE TABLE session (name TEXT PRIMARY KEY, digest BLOB NOT NULL, scope BLOB NOT NULL, note BLOB) WITHOUT ROWID;
 CREATE TABLE artifact (
     number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, session TEXT NOT NULL, task TEXT, run TEXT,
     type TEXT NOT NULL, title TEXT NOT NULL, at INTEGER, is_expired INTEGER NOT NULL, body BLOB NOT NULL
@@ -31,6 +32,7 @@ CREATE TABLE finding (
 CREATE INDEX finding_session ON finding (session);
 """
 _ARTIFACT = msgspec.json.Decoder(Artifact)
+_NOTE = msgspec.json.Decoder(Note)
 
 
 class Stored(msgspec.Struct, frozen=True):
@@ -97,9 +99,13 @@ class Memory:
 
     def sessions(self) -> dict[str, Kept]:
         """The sessions that were written."""
-        return {
-            name: Kept(digest, scope) for name, digest, scope in self._rows("SELECT * FROM session ORDER BY name")
-        }
+        found = self._rows("SELECT name, digest, scope FROM session ORDER BY name")
+        return {name: Kept(digest, scope) for name, digest, scope in found}
+
+    def notes(self) -> dict[str, Note]:
+        """What is kept of each session beside its artifacts."""
+        found = self._rows("SELECT name, note FROM session WHERE note IS NOT NULL ORDER BY name")
+        return {name: _NOTE.decode(note) for name, note in found}
 
     def counts(self) -> dict[str, int]:
         """How many artifacts there are of each type."""

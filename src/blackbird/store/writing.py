@@ -7,6 +7,7 @@ from pathlib import Path
 import msgspec
 
 from blackbird.artifacts.model import Artifact
+from blackbird.artifacts.note import Note
 from blackbird.store import files
 from blackbird.store.memory import SCHEMA, TABLES, Memory
 from blackbird.store.values import Change, Finding, Mark
@@ -58,6 +59,7 @@ class Writing(Memory):
         findings: Iterable[Finding] = (),
         *,
         scope: bytes = b"",
+        note: Note | None = None,
         gone: Collection[str] = (),
     ) -> list[Change]:
         """The artifacts of a session in place of those before; what became of them.
@@ -66,7 +68,8 @@ class Writing(Memory):
         """
         bodies = {artifact.id: (artifact, _ENCODER.encode(artifact)) for artifact in artifacts}
         found = list(findings)
-        digest = _digest(bodies.values(), found)
+        noted = _ENCODER.encode(note) if note is not None else None
+        digest = _digest(bodies.values(), found, noted)
         with files.told(self.path), self._database as database:
             kept = next(iter(database.execute("SELECT digest, scope FROM session WHERE name = ?", (session,))), None)
             if kept == (digest, scope):
@@ -74,7 +77,7 @@ class Writing(Memory):
             changes = list(self._replace(session, bodies, set(gone)))
             database.execute("DELETE FROM finding WHERE session = ?", (session,))
             database.executemany(_FINDING, (_values(finding) for finding in found))
-            database.execute("INSERT OR REPLACE INTO session VALUES (?, ?, ?)", (session, digest, scope))
+            database.execute("INSERT OR REPLACE INTO session VALUES (?, ?, ?, ?)", (session, digest, scope, noted))
         return changes
 
     def drop(self, session: str, *, gone: Collection[str] = ()) -> list[Change]:
@@ -154,8 +157,8 @@ def _change(what: str, artifact: Artifact) -> Change:
     return Change(id=artifact.id, what=what, type=artifact.type, session=artifact.session, title=artifact.title)
 
 
-def _digest(bodies: Iterable[tuple[Artifact, bytes]], findings: Iterable[Finding]) -> bytes:
-    digest = hashlib.blake2b(digest_size=_DIGEST_BYTES)
+def _digest(bodies: Iterable[tuple[Artifact, bytes]], findings: Iterable[Finding], note: bytes | None) -> bytes:
+    digest = hashlib.blake2b(note or b"", digest_size=_DIGEST_BYTES)
     for body in sorted(body for _, body in bodies):
         digest.update(body + b"\n")
     for line in sorted(_ENCODER.encode(finding) for finding in findings):

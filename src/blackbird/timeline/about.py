@@ -118,6 +118,7 @@ class Facts:
             slug=self._word("slug"),
             cwd=self._word("cwd"),
             repository=self._word("repository"),
+            root=self._word("root"),
             sha=self._word("sha"),
             branch=self._word("branch"),
             sandbox=self._word("sandbox"),

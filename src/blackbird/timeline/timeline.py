@@ -19,6 +19,7 @@ class About(msgspec.Struct, frozen=True, kw_only=True):
     slug: str | None = None
     cwd: str | None = None
     repository: str | None = None
+    root: str | None = None
     sha: str | None = None
     branch: str | None = None
     dirty: bool | None = None

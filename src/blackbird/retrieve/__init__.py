@@ -1,0 +1,1 @@
+"""Finding what is worth knowing: a question becomes cards, an id the whole of it, and its neighbours."""
