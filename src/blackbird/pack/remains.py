@@ -26,7 +26,8 @@ _TYPES = {Type.DECISION: 1.5, Type.CONSTRAINT: 1.5, Type.OUTCOME: 1.0, Type.THRE
 
 def goal(material: Material) -> Choice:
     """What the session is for."""
-    summary = next((one for one in material.own if isinstance(one.content, Summary)), None)
+    summaries = [one for one in material.own if isinstance(one.content, Summary)]
+    summary = _newest(summaries) if summaries else None
     stated = material.note.goal if material.note is not None else None
     words = stated or (summary.content.goal if summary is not None and isinstance(summary.content, Summary) else None)
     if words is None:
