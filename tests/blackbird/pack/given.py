@@ -112,8 +112,8 @@ _COMMANDS = st.builds(
 )
 _FILES = st.builds(Change, path=TEXTS | st.sampled_from(["a.py", "src/b.py", "/home/dev/c.py"]))
 CONTENTS = st.one_of(
-    st.builds(Decision, **_RULING),  # type: ignore[arg-type]
-    st.builds(Constraint, must=st.booleans(), reach=st.sampled_from(Reach), **_RULING),  # type: ignore[arg-type]
+    st.builds(Decision, **_RULING),
+    st.builds(Constraint, must=st.booleans(), reach=st.sampled_from(Reach), **_RULING),
     st.builds(
         OpenThread,
         text=TEXTS,
