@@ -3,7 +3,6 @@
 What answers one kind of question is loaded when it is first asked: a command asks one, and an agent waits for it.
 """
 
-import importlib
 import threading
 import time
 from collections.abc import Callable, Sequence
