@@ -10,7 +10,7 @@ from anyio.to_thread import run_sync
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel.server import Server
 from mcp.shared.exceptions import MCPError
-from mcp_types import (
+from mcp.types import (
     INVALID_PARAMS,
     CallToolRequestParams,
     CallToolResult,
