@@ -7,8 +7,17 @@ import msgspec
 from blackbird.artifacts import plan
 from blackbird.artifacts.model import Artifact
 from blackbird.artifacts.plan import Task
-from blackbird.timeline import statements
-from blackbird.timeline.timeline import Timeline
+from blackbird.timeline import spending, statements
+from blackbird.timeline.timeline import Spent, Timeline
+
+
+class Spending(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What one model took for one run of a task; of what nobody registered, task and run are missing."""
+
+    task: str | None = None
+    run: str | None = None
+    model: str
+    spent: Spent
 
 
 class Note(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -29,6 +38,8 @@ class Note(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     opened: int | None = None
     closed: int | None = None
     plan: tuple[Task, ...] = ()
+    #: Tokens and money as the providers told them, in the order in which each was first asked.
+    spent: tuple[Spending, ...] = ()
 
     def is_project_of(self, other: "Note") -> bool:
         """Whether both took place in the same project."""
@@ -59,4 +70,13 @@ def note(timeline: Timeline, artifacts: Iterable[Artifact] = ()) -> Note:
         opened=opened[0] if opened else None,
         closed=closed[-1] if closed and (not opened or opened[-1] <= closed[-1]) else None,
         plan=plan.plan(timeline.stated, artifacts),
+        spent=_spent(timeline),
+    )
+
+
+def _spent(timeline: Timeline) -> tuple[Spending, ...]:
+    tasks = {stated.run: stated.task for stated in timeline.stated if stated.run and stated.task}
+    shares = spending.by_share(timeline.items, tasks)
+    return tuple(
+        Spending(task=task, run=run, model=model, spent=spent) for (task, run, model), spent in shares.items()
     )
