@@ -78,7 +78,8 @@ class Found(msgspec.Struct, frozen=True, kw_only=True):
 class Neighbour(msgspec.Struct, frozen=True, kw_only=True):
     """Another artifact, and what it has to do with the one that was asked about.
 
-    `relation` is `supersedes`, `superseded_by`, `task`, `file`, `symbol`, `decision` or `time`; `via` is the file, symbol or task.
+    `relation` is `supersedes`, `superseded_by`, `task`, `file`, `symbol`, `decision` or `time`; `via`
+    is the file, symbol or task.
     """
 
     relation: str
