@@ -2,7 +2,17 @@
 
 import msgspec
 
-from blackbird.timeline.timeline import Timeline
+from blackbird.timeline import spending
+from blackbird.timeline.timeline import Spent, Timeline
+
+
+class Spending(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What one model took for one run of a task; of what nobody registered, task and run are missing."""
+
+    task: str | None = None
+    run: str | None = None
+    model: str
+    spent: Spent
 
 
 class Note(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -19,6 +29,8 @@ class Note(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     began: int | None = None
     ended: int | None = None
     is_active: bool = False
+    #: Tokens and money as the providers told them, in the order in which each was first asked.
+    spent: tuple[Spending, ...] = ()
 
     def is_project_of(self, other: "Note") -> bool:
         """Whether both took place in the same project."""
@@ -44,4 +56,13 @@ def note(timeline: Timeline) -> Note:
         began=about.began,
         ended=about.ended,
         is_active=about.is_active,
+        spent=_spent(timeline),
+    )
+
+
+def _spent(timeline: Timeline) -> tuple[Spending, ...]:
+    tasks = {stated.run: stated.task for stated in timeline.stated if stated.run and stated.task}
+    shares = spending.by_share(timeline.items, tasks)
+    return tuple(
+        Spending(task=task, run=run, model=model, spent=spent) for (task, run, model), spent in shares.items()
     )

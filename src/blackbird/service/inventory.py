@@ -59,6 +59,7 @@ def take(home: Home, environ: Mapping[str, str], user_home: Path) -> Inventory:
         Item(home.path / "hmac.key", "the key that proves what was recorded"),
         Item(home.path / "runs.jsonl", "the runs that were registered"),
         *(Item(home.path / name, "tool events that wait for a recorder") for name in _SPOOL),
+        *(Item(path, "what was asked of the memory") for path in (home.usage, home.usage_before)),
         Item(home.derived, "what was derived from the recordings", _DERIVED),
     ]
     configuration = [Item(home.config_file, "your settings")]
