@@ -39,6 +39,7 @@ COMMANDS = {
     "derive": "blackbird.cli.memory.deriving:command",
     "artifacts": "blackbird.cli.memory.artifacts:command",
     "bundle": "blackbird.cli.memory.bundling:command",
+    "stats": "blackbird.cli.memory.stats:command",
     "trace": "blackbird.cli.trace.group:app",
     "config": "blackbird.cli.settings:app",
     "ca": "blackbird.cli.machine.ca:app",
