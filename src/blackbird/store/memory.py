@@ -156,8 +156,13 @@ class Reader:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the file; who asks again opens it again."""
         if self._memory is not None:
             self._memory.close()
+            self._memory = None
 
     @property
     def memory(self) -> Memory | None:
