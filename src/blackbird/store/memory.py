@@ -90,6 +90,13 @@ class Memory:
         given = {name: str(value) for name, value in asked.items() if value is not None}
         return self._stored(" AND ".join(f"{name} = ?" for name in given) or "1", list(given.values()))
 
+    def newest(self, session: str, kind: Type, most: int) -> list[Stored]:
+        """The last ones of a type in a session, at most so many; the newest first."""
+        chosen = "SELECT number FROM artifact WHERE session = ? AND type = ? ORDER BY at DESC, id LIMIT ?"
+        query = f"SELECT body, is_expired FROM artifact WHERE number IN ({chosen}) ORDER BY at DESC, id"  # noqa: S608 (no values)
+        found = self._rows(query, [session, str(kind), most])
+        return [Stored(_ARTIFACT.decode(body), bool(expired)) for body, expired in found]
+
     def findings(self, session: str | None = None) -> list[Finding]:
         """What could not be understood: of a session, or all."""
         where, values = ("WHERE session = ?", [session]) if session is not None else ("", [])

@@ -1,0 +1,72 @@
+"""What a pack may draw upon, asked of the memory within bounds: its session, and the last of the same project."""
+
+import hashlib
+from collections.abc import Mapping
+
+from blackbird.artifacts.model import Artifact, Type
+from blackbird.artifacts.note import Note
+from blackbird.pack import relevance
+from blackbird.pack.material import Material
+from blackbird.pack.model import Wanted
+from blackbird.store.memory import Memory
+
+#: How many other sessions of the project are looked at.
+SESSIONS = 60
+#: How many artifacts of each type: of the session itself, and of each other one.
+_OWN = {
+    Type.OUTCOME: 80,
+    Type.DECISION: 160,
+    Type.CONSTRAINT: 120,
+    Type.THREAD: 120,
+    Type.FACT: 40,
+    Type.SUMMARY: 1,
+}
+_OTHERS = {
+    Type.OUTCOME: 6,
+    Type.DECISION: 8,
+    Type.CONSTRAINT: 6,
+    Type.THREAD: 6,
+    Type.FACT: 12,
+    Type.SUMMARY: 1,
+}
+_DIGEST_BYTES = 16
+
+
+def material(memory: Memory, wanted: Wanted) -> Material:
+    """All that a pack may draw upon."""
+    notes = memory.notes()
+    note = notes.get(wanted.session) if wanted.session is not None else None
+    others = neighbours(notes, wanted)
+    return Material(
+        wanted=wanted,
+        ahead=relevance.task(wanted.description, wanted.task),
+        note=note,
+        own=_of(memory, wanted.session, _OWN) if wanted.session is not None else (),
+        others=tuple(_of(memory, session, _OTHERS) for session in others),
+        state=state(memory, wanted),
+        builder=memory.builder or "",
+    )
+
+
+def state(memory: Memory, wanted: Wanted) -> str:
+    """A digest of all that a pack may draw upon: as long as it is the same, so is the pack."""
+    kept = memory.sessions()
+    digest = hashlib.blake2b(digest_size=_DIGEST_BYTES)
+    for session in [wanted.session or "", *neighbours(memory.notes(), wanted)]:
+        known = kept.get(session)
+        digest.update(session.encode("utf-8", "surrogatepass") + b"\0" + (known.digest if known is not None else b""))
+    return digest.hexdigest()
+
+
+def neighbours(notes: Mapping[str, Note], wanted: Wanted) -> list[str]:
+    """The other sessions of the same project, the newest first."""
+    own = notes.get(wanted.session) if wanted.session is not None else None
+    if own is None or (own.folder is None and own.repository is None):
+        own = Note(session=wanted.session or "", folder=wanted.folder)
+    found = [note for name, note in notes.items() if name != wanted.session and own.is_project_of(note)]
+    found.sort(key=lambda note: (-(note.ended or note.began or 0), note.session))
+    return [note.session for note in found[:SESSIONS]]
+
+
+def _of(memory: Memory, session: str, bounds: Mapping[Type, int]) -> tuple[Artifact, ...]:
+    return tuple(stored.artifact for kind, most in bounds.items() for stored in memory.newest(session, kind, most))
