@@ -182,8 +182,8 @@ def test_the_mode_is_a_setting_of_its_own(mode: str) -> None:
     assert changed == {**rendered(), "mode": mode}
 
 
-def test_every_setting_is_read_by_the_recorder_or_planned() -> None:
-    read = {name for name, setting in settings.known().items() if not setting.is_planned}
+def test_all_that_the_recorder_reads_is_here() -> None:
+    read = {name for name, setting in settings.known().items() if setting.read_by == settings.RECORDER}
     assert set(OTHER) == read | {"upstreams.local"}
 
 
@@ -194,7 +194,7 @@ def test_what_the_recorder_reads_reaches_it(name: str, value: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["[context]\nbudget_tokens = 200", '[memory]\nmode = "local"'])
-def test_what_is_planned_does_not(text: str) -> None:
+def test_what_others_read_does_not(text: str) -> None:
     assert rendered(text) == rendered()
 
 
