@@ -20,7 +20,7 @@ import msgspec
 
 from bench.latency.questions import Question, questions
 from bench.latency.stores import Stores, stores
-from bench.material.memories import World
+from bench.latency.world import World
 from bench.peers import ROOT
 from blackbird.config.load import load
 from blackbird.home import VARIABLE, Home

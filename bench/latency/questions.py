@@ -5,7 +5,7 @@ import re
 
 import msgspec
 
-from bench.material.memories import ARTIFACTS_OF_A_SESSION, World
+from bench.latency.world import ARTIFACTS_OF_A_SESSION, World
 from blackbird.artifacts.model import Artifact, Outcome, Segment
 
 _WORD = re.compile(r"[a-z]{4,}")

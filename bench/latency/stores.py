@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from bench.latency.peers import PlainFts, Tantivy, text_of
-from bench.material.memories import World
+from bench.latency.world import World
 from bench.peers import ROOT
 from blackbird.artifacts.version import builder_version
 from blackbird.home import Home
