@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from blackbird.doors import schema
-from blackbird.doors.dispatch import UNKNOWN_TOOL, Answer
+from blackbird.doors.answer import UNKNOWN_TOOL, Answer
 
 PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS, INTERNAL_ERROR = (
     -32700,
