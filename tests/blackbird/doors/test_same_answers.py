@@ -91,8 +91,8 @@ def test_every_door_gives_the_same(server: tuple[str, str], kept: Kept) -> None:
     assert told["memory_get"]["content"]["statement"] == whole["content"]["statement"]
     related = command("mem", "related", identifier)
     assert [each["id"] for each in told["memory_related"]["related"]] == [each["id"] for each in related]
-    (pack,) = command("mem", "context", "--session", "s1", "--task", "t9")
-    assert told["memory_context_for_task"]["pack"] == pack["text"]
+    with kept.recall() as recall:
+        assert told["memory_context_for_task"]["pack"] == recall.context(session="s1", task="t9").text
 
 
 @pytest.mark.requirement("SCHEMA-03")
