@@ -32,6 +32,7 @@ COMMANDS = {
     "import": "blackbird.cli.importing.command:command",
     "sessions": "blackbird.cli.following:sessions",
     "session": "blackbird.cli.session:app",
+    "task": "blackbird.cli.planning.tasks:app",
     "requests": "blackbird.cli.reading:requests",
     "show": "blackbird.cli.flight.showing:show",
     "export": "blackbird.cli.flight.exporting:command",
