@@ -12,6 +12,8 @@ from blackbird.tokens import Counter
 MOST_TOKENS = 3000
 _PROVENANCE = "provenance"
 _ENDING = " …"
+#: What each part may take in any case; only a bound far below the usual one would leave it less.
+_LEAST = 20
 
 
 def bounded(artifact: Artifact, counter: Counter, most: int | None) -> tuple[Artifact, tuple[Cut, ...]]:
@@ -26,12 +28,13 @@ def bounded(artifact: Artifact, counter: Counter, most: int | None) -> tuple[Art
     level = _level(sorted(sizes.values()), most - frame)
     cuts: list[Cut] = []
     for name, value in parts.items():
-        if sizes[name] > level:
-            parts[name] = _shortened(value, level, counter)
+        if sizes[name] > level and type(value) in (str, tuple):
+            kept = _fitting(value, level, counter)
+            if kept == len(value):
+                continue
+            parts[name] = value[:kept] + _ENDING if isinstance(value, str) else value[:kept]
             unit = "characters" if isinstance(value, str) else "entries"
-            if len(parts[name]) < len(value):
-                kept = len(parts[name].removesuffix(_ENDING)) if isinstance(value, str) else len(parts[name])
-                cuts.append(Cut(part=name, kept=kept, of=len(value), unit=unit))
+            cuts.append(Cut(part=name, kept=kept, of=len(value), unit=unit))
     provenance = parts.pop(_PROVENANCE)
     cut = msgspec.structs.replace(content, **parts)
     return msgspec.structs.replace(artifact, content=cut, provenance=provenance), tuple(cuts)
@@ -48,17 +51,15 @@ def _level(sizes: list[int], most: int) -> int:
     for at, each in enumerate(sizes):
         share = left // (len(sizes) - at)
         if each > share:
-            return max(share, 0)
+            return max(share, _LEAST)
         left -= each
     return sizes[-1]
 
 
-def _shortened(value: Any, most: int, counter: Counter) -> Any:
-    """As many first characters or entries of a value as fit, and at least one entry; other values stay."""
-    if not isinstance(value, str | tuple):
-        return value
-    low, high = (0, len(value)) if isinstance(value, str) else (1, len(value))
+def _fitting(value: str | tuple[Any, ...], most: int, counter: Counter) -> int:
+    """How many of the first characters or entries of a value fit; one entry always does."""
+    low, high = 0 if isinstance(value, str) else min(1, len(value)), len(value)
     while low < high:
         middle = (low + high + 1) // 2
         low, high = (middle, high) if size(value[:middle], counter) <= most else (low, middle - 1)
-    return value[:low] + _ENDING if isinstance(value, str) else value[:low]
+    return low
