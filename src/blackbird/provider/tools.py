@@ -11,6 +11,8 @@ NAMES: Mapping[str, tuple[str, ...]] = {
     "run": ("run_command", "bash", "run_shell_command", "exec_command", "shell_command", "shell", "execute_command"),
     "edit": ("edit_file", "edit", "replace", "str_replace"),
 }
+#: How the name of the tool ends that searches the memory; clients put their own words before it.
+_MEMORY = "memory_search"
 _PATHS = ("path", "file_path", "filePath", "absolute_path")
 _COMMANDS = ("command", "cmd")
 _OLD = ("old", "old_string", "oldString", "oldText", "old_str")
@@ -22,7 +24,7 @@ _BY_TYPE: Mapping[str, Any] = {"integer": 1, "number": 1, "boolean": False, "arr
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """A step in nobody's words: read a file, run a command, or replace one text in a file by another."""
+    """A step in nobody's words: read a file, run a command, replace one text by another, or ask the memory."""
 
     verb: str
     what: str
@@ -45,10 +47,19 @@ class Tool:
     name: str
     schema: Mapping[str, Any] = field(default_factory=dict)
     takes_script: bool = False
+    #: The group that it is in, which a call has to name.
+    namespace: str = ""
 
 
-def use(tools: Sequence[Tool], action: Action, folder: str) -> tuple[str, dict[str, Any]]:
-    """Name and arguments of the call that does the action; the first tool is asked if none fits."""
+def memory_tool(tools: Iterable[Tool]) -> Tool | None:
+    """The tool that searches the memory, if there is one."""
+    return next((tool for tool in tools if tool.name.replace(".", "_").endswith(_MEMORY)), None)
+
+
+def use(tools: Sequence[Tool], action: Action, folder: str) -> tuple[Tool, dict[str, Any]]:
+    """Tool and arguments of the call that does the action; the first tool is asked if none fits."""
+    if action.verb == "recall" and (asked := memory_tool(tools)) is not None:
+        return asked, {"query": action.what}
     tool = _named(tools, NAMES[action.verb])
     if tool is None:
         action = action.as_command()
@@ -56,10 +67,10 @@ def use(tools: Sequence[Tool], action: Action, folder: str) -> tuple[str, dict[s
         tool = _named(tools, NAMES["run"]) or scripted or tools[0]
     if tool.takes_script:
         command = json.dumps(action.what)
-        return tool.name, {
+        return tool, {
             SCRIPT: f"const done = await tools.exec_command({{cmd: {command}}});\ntext(done.output);\n"
         }
-    return tool.name, _arguments(tool.schema, action, folder)
+    return tool, _arguments(tool.schema, action, folder)
 
 
 def _named(tools: Iterable[Tool], names: Iterable[str]) -> Tool | None:

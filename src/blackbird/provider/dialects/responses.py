@@ -1,7 +1,7 @@
 """OpenAI Responses: as JSON, as server-sent events, or as messages of a WebSocket."""
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from blackbird.provider.dialects.reply import CREATED, SSE, Ask, Reply, compact, sse, whole
@@ -69,14 +69,24 @@ def prompt(body: Any) -> Prompt:
     items = [] if isinstance(items, str) else items
     added = [item.get("tools") or () for item in items if item.get("type") == "additional_tools"]
     offered = itertools.chain(body.get("tools") or (), *added)
-    grouped = [tool.get("tools", ()) if tool.get("type") == "namespace" else (tool,) for tool in offered]
-    tools = [tool for tool in itertools.chain.from_iterable(grouped) if tool.get("type") in ("function", "custom")]
+    tools = [(tool, group) for tool, group in _ungrouped(offered) if tool.get("type") in ("function", "custom")]
     results = [item for item in items if str(item.get("type", "")).endswith("_output")]
     return Prompt(
-        tools=tuple(Tool(tool["name"], tool.get("parameters") or {}, tool["name"] == _SCRIPTED) for tool in tools),
+        tools=tuple(
+            Tool(tool["name"], tool.get("parameters") or {}, tool["name"] == _SCRIPTED, group) for tool, group in tools
+        ),
         results=tuple(flat_text(item.get("output")) for item in results),
         text=flat_text([body.get("instructions"), body.get("input")]),
     )
+
+
+def _ungrouped(offered: Iterable[dict[str, Any]]) -> Iterator[tuple[dict[str, Any], str]]:
+    """Every tool, and the name of the group that it is in, if it is in one."""
+    for tool in offered:
+        if tool.get("type") == "namespace":
+            yield from ((each, tool.get("name", "")) for each in tool.get("tools", ()))
+        else:
+            yield tool, ""
 
 
 def _output(ask: Ask, turn: Turn) -> list[dict[str, Any]]:
@@ -92,6 +102,8 @@ def _output(ask: Ask, turn: Turn) -> list[dict[str, Any]]:
 
 def _call(ask: Ask, call: Call) -> dict[str, Any]:
     known = {"call_id": call.id, "status": "completed", "name": call.name}
+    if call.namespace:
+        known["namespace"] = call.namespace
     if SCRIPT in call.arguments:
         return {"type": "custom_tool_call", "id": ask.ids.new("ctc"), **known, "input": call.arguments[SCRIPT]}
     arguments = compact(call.arguments).decode()
