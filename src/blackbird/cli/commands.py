@@ -36,6 +36,8 @@ COMMANDS = {
     "show": "blackbird.cli.flight.showing:show",
     "export": "blackbird.cli.flight.exporting:command",
     "audit": "blackbird.cli.flight.auditing:command",
+    "mem": "blackbird.cli.memory.group:app",
+    "evidence": "blackbird.cli.memory.evidence:command",
     "derive": "blackbird.cli.memory.deriving:command",
     "artifacts": "blackbird.cli.memory.artifacts:command",
     "bundle": "blackbird.cli.memory.bundling:command",

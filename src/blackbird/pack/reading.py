@@ -43,6 +43,7 @@ def material(memory: Memory, wanted: Wanted) -> Material:
         note=note,
         own=_of(memory, wanted.session, _OWN) if wanted.session is not None else (),
         others=tuple(_of(memory, session, _OTHERS) for session in others),
+        folders={session: notes[session].folder for session in (wanted.session, *others) if session in notes},
         state=state(memory, wanted),
         builder=memory.builder or "",
     )

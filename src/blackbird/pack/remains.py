@@ -13,14 +13,12 @@ _GOAL = (400, 200, 100, 60)
 _LENGTHS = (200, 100, 60)
 _POINTED = 48
 _FACTS = {
-    "test_command": "test",
-    "build_command": "build",
-    "lint_command": "lint",
-    "run_command": "run",
     "language": "languages",
     "tool": "tools",
     "layout": "folders",
 }
+#: Told where the section of files and commands is switched off.
+_COMMANDS = {"test_command": "test", "build_command": "build", "lint_command": "lint", "run_command": "run"}
 _NAMED_FACTS = 5
 
 
@@ -40,11 +38,12 @@ def goal(material: Material) -> Choice:
 def facts(material: Material) -> Choice:
     """What is known of the project: a line for each kind, those that were met most often first."""
     met: dict[str, dict[str, list[Artifact]]] = {}
+    titles = _FACTS if material.wanted.caps.files else _COMMANDS | _FACTS
     for artifact in material.every():
-        if isinstance(artifact.content, Fact) and artifact.content.name in _FACTS:
+        if isinstance(artifact.content, Fact) and artifact.content.name in titles:
             met.setdefault(artifact.content.name, {}).setdefault(artifact.content.value, []).append(artifact)
     candidates, left_out = [], []
-    for name, title in _FACTS.items():
+    for name, title in titles.items():
         values = sorted(met.get(name, {}).items(), key=_rank)
         if not values:
             continue

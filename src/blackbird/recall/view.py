@@ -12,7 +12,7 @@ from blackbird.store.memory import Stored
 CARD, SEARCH, NEIGHBOUR, ARTIFACT, EVIDENCE = "card/1", "search/1", "neighbour/1", "artifact/1", "evidence/1"
 
 
-def describe_card(card: Card) -> dict[str, Any]:
+def describe_card(card: Card, *, explain: bool = False) -> dict[str, Any]:
     """A card. What it does not have is not there: an agent pays for every key."""
     told = {
         "schema": CARD,
@@ -28,7 +28,7 @@ def describe_card(card: Card) -> dict[str, Any]:
         "files": list(card.files),
         "state": card.state,
         "expired": card.is_expired,
-        "why": msgspec.to_builtins(card.why),
+        "why": msgspec.to_builtins(card.why) if explain else None,
     }
     return {key: value for key, value in told.items() if value not in (None, [], "", False)}
 

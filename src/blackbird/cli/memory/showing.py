@@ -14,7 +14,8 @@ from blackbox.terminal import output
 
 #: What is kept in nanoseconds since 1970.
 _TIMES = frozenset({"holds_from", "holds_until", "last_said", "opened_at", "closed_at", "last_at"})
-_PROOFS = {
+#: What is said of a quote that was looked up.
+PROOFS = {
     Proof.FOUND: ("✓", "stands there word for word"),
     Proof.MASKED: ("✓", "stands there; a secret in it was masked"),
     Proof.OTHER: ("✗", "does not stand there"),
@@ -37,6 +38,15 @@ def show(console: Console, whole: Whole) -> None:
     console.print()
     for provenance, proof in zip(artifact.provenance, whole.proofs, strict=False):
         _show_provenance(console, provenance, proof)
+
+
+def show_size(console: Console, whole: Whole) -> None:
+    """How long an answer is, and what of the artifact is not in it."""
+    console.print()
+    for cut in whole.cut:
+        left = f"{cut.part}: {cut.kept} of {cut.of} {cut.unit}"
+        console.print(output.marked("!", f"{left}; blackbird artifacts {whole.artifact.id} has the rest"))
+    console.print(Text(f"{whole.tokens} tokens", "bright_black"))
 
 
 def _show_value(console: Console, fields: dict[str, Any], depth: int) -> None:
@@ -91,7 +101,7 @@ def _show_provenance(console: Console, provenance: Provenance, proof: Proof) -> 
         place += f", segment {found.segment}, record {found.sequence}"
     if found.file is not None:
         place += f", from {output.printable(found.file)} at {found.offset}"
-    mark, words = _PROOFS[proof] if provenance.quote or proof is not Proof.FOUND else ("✓", "is there")
+    mark, words = PROOFS[proof] if provenance.quote or proof is not Proof.FOUND else ("✓", "is there")
     console.print(output.marked(mark, f"{place}: {words}"))
     for line in provenance.quote.split("\n") if provenance.quote else ():
         console.print(Text("    │ ", "bright_black").append(output.printable(line)))

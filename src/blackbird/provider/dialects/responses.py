@@ -1,7 +1,7 @@
 """OpenAI Responses: as JSON, as server-sent events, or as messages of a WebSocket."""
 
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from blackbird.provider.dialects.reply import CREATED, SSE, Ask, Reply, compact, sse, whole
@@ -69,24 +69,28 @@ def prompt(body: Any) -> Prompt:
     items = [] if isinstance(items, str) else items
     added = [item.get("tools") or () for item in items if item.get("type") == "additional_tools"]
     offered = itertools.chain(body.get("tools") or (), *added)
-    tools = [(tool, group) for tool, group in _ungrouped(offered) if tool.get("type") in ("function", "custom")]
+    grouped = [(tool, tool.get("tools", ()) if tool.get("type") == "namespace" else (tool,)) for tool in offered]
+    tools = [
+        Tool(tool["name"], tool.get("parameters") or {}, tool["name"] == _SCRIPTED, _namespace(group))
+        for group, members in grouped
+        for tool in members
+        if tool.get("type") in ("function", "custom")
+    ]
+    asked = body.get("input") if isinstance(body.get("input"), str) else ""
+    asked = asked or flat_text([item.get("content") for item in items if item.get("role") == "user"])
     results = [item for item in items if str(item.get("type", "")).endswith("_output")]
     return Prompt(
-        tools=tuple(
-            Tool(tool["name"], tool.get("parameters") or {}, tool["name"] == _SCRIPTED, group) for tool, group in tools
-        ),
+        tools=tuple(tools),
         results=tuple(flat_text(item.get("output")) for item in results),
         text=flat_text([body.get("instructions"), body.get("input")]),
+        asked=asked,
     )
 
 
-def _ungrouped(offered: Iterable[dict[str, Any]]) -> Iterator[tuple[dict[str, Any], str]]:
-    """Every tool, and the name of the group that it is in, if it is in one."""
-    for tool in offered:
-        if tool.get("type") == "namespace":
-            yield from ((each, tool.get("name", "")) for each in tool.get("tools", ()))
-        else:
-            yield tool, ""
+def _namespace(group: Any) -> str:
+    """What a call has to name besides the tool; not the group of tools that come with the client."""
+    name = str(group.get("name", "")) if group.get("type") == "namespace" else ""
+    return name if name.startswith("mcp__") else ""
 
 
 def _output(ask: Ask, turn: Turn) -> list[dict[str, Any]]:
