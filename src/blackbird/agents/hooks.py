@@ -131,9 +131,7 @@ def by_plugin(
     made = joined(client, hooks.variable, plugin, arguments, variables, "plugin of ours")
     if not made.variables:
         return made
-    return Attached(
-        made.arguments, {"BLACKBIRD_HOOK": json.dumps(program.command(client.name)), **made.variables}
-    )
+    return Attached(made.arguments, {"BLACKBIRD_HOOK": json.dumps(program.command(client.name)), **made.variables})
 
 
 def _spelled(handler: Handler) -> dict[str, Any]:

@@ -1,8 +1,13 @@
 """What is kept of a session beside its artifacts: what it is for, where it took place and when."""
 
+from collections.abc import Iterable
+
 import msgspec
 
-from blackbird.timeline import spending
+from blackbird.artifacts import plan
+from blackbird.artifacts.model import Artifact
+from blackbird.artifacts.plan import Task
+from blackbird.timeline import spending, statements
 from blackbird.timeline.timeline import Spent, Timeline
 
 
@@ -29,6 +34,10 @@ class Note(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     began: int | None = None
     ended: int | None = None
     is_active: bool = False
+    #: When it was opened by hand, and when it was said to be over.
+    opened: int | None = None
+    closed: int | None = None
+    plan: tuple[Task, ...] = ()
     #: Tokens and money as the providers told them, in the order in which each was first asked.
     spent: tuple[Spending, ...] = ()
 
@@ -42,9 +51,11 @@ class Note(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return own == others or (others + "/").startswith(own + "/") or (own + "/").startswith(others + "/")
 
 
-def note(timeline: Timeline) -> Note:
-    """What is known of a session by its end so far."""
+def note(timeline: Timeline, artifacts: Iterable[Artifact] = ()) -> Note:
+    """What is known of a session by its end so far, and by what it left behind."""
     about = timeline.about
+    opened = [one.at for one in timeline.stated if one.event == statements.SESSION_START]
+    closed = [one.at for one in timeline.stated if one.event == statements.SESSION_END]
     return Note(
         session=about.session,
         goal=about.goal,
@@ -56,6 +67,9 @@ def note(timeline: Timeline) -> Note:
         began=about.began,
         ended=about.ended,
         is_active=about.is_active,
+        opened=opened[0] if opened else None,
+        closed=closed[-1] if closed and (not opened or opened[-1] <= closed[-1]) else None,
+        plan=plan.plan(timeline.stated, artifacts),
         spent=_spent(timeline),
     )
 

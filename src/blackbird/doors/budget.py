@@ -2,7 +2,7 @@
 
 from collections import OrderedDict
 
-from blackbird.doors.scope import Asker
+from blackbird.recall.whose import Whose
 
 #: How often a run is expected to ask each; what is not here is not counted.
 ALLOWED = {"memory_search": 1, "memory_get": 2}
@@ -15,7 +15,7 @@ class Budget:
     def __init__(self) -> None:
         self._spent: OrderedDict[tuple[str, str], int] = OrderedDict()
 
-    def spend(self, tool: str, who: Asker) -> str:
+    def spend(self, tool: str, who: Whose) -> str:
         """Count one call. Returns nothing, or what is to be said of a call beyond the contract."""
         if tool not in ALLOWED:
             return ""

@@ -6,41 +6,27 @@ from typing import Any, Protocol
 
 import msgspec
 
-from blackbird.artifacts.model import Artifact, Type
+from blackbird.artifacts.model import Type
 from blackbird.doors import answers, bounds, schema
+from blackbird.doors.answer import INVALID_ARGUMENTS, UNKNOWN_TOOL, Answer, failed
 from blackbird.doors.budget import Budget
-from blackbird.doors.scope import Asker, asker
+from blackbird.doors.scope import asker
 from blackbird.pack.model import Pack
+from blackbird.recall.model import Whole
+from blackbird.recall.whose import Whose
 from blackbird.retrieve.model import Found, Neighbour
 from blackbird.tokens import Counter, Plain
 from blackbox.errors import BlackboxError
 
 #: How many tokens an answer takes at most, as text and as JSON. A pack has its own budget, and this above it.
 MOST_TOKENS = {"memory_search": 1500, "memory_get": 2000, "memory_related": 1500, "memory_context_for_task": 150}
-UNKNOWN_TOOL, INVALID_ARGUMENTS = "unknown_tool", "invalid_arguments"
 #: Room for what is said at the end of an answer.
 _TAIL_TOKENS = 60
 _encode = msgspec.json.Encoder().encode
 
 
-class Whole(Protocol):
-    """An artifact with all that is known of it."""
-
-    @property
-    def artifact(self) -> Artifact:
-        """What it says."""
-
-    @property
-    def is_expired(self) -> bool:
-        """Whether what it came from is no longer in the trace."""
-
-    @property
-    def proofs(self) -> Sequence[Any]:
-        """Whether each quote stands where it says it does."""
-
-
 class Source(Protocol):
-    """What answers: the read path of the memory."""
+    """What answers one asker: the read path of the memory."""
 
     def search(
         self,
@@ -72,25 +58,30 @@ class Source(Protocol):
         """A pack."""
 
 
-class Answer(msgspec.Struct, frozen=True, kw_only=True):
-    """The answer to a call: values for programs, and the same as text for models."""
+class Sources(Protocol):
+    """The memory, whoever asks."""
 
-    values: dict[str, Any]
-    text: str
-    is_error: bool = False
+    def of(self, whose: Whose) -> Source:
+        """What answers one asker."""
 
-    @property
-    def code(self) -> str | None:
-        """What kind of error it is, if it is one."""
-        return str(self.values["code"]) if self.is_error else None
+    def knows(self, session: str) -> bool:
+        """Whether there is a session of that name."""
 
 
 class Dispatcher:
     """Answers calls out of one memory. Several threads may call."""
 
-    def __init__(self, source: Source, variables: Mapping[str, str], counter: Counter | None = None) -> None:
-        self._source = source
+    def __init__(
+        self,
+        sources: Sources,
+        variables: Mapping[str, str],
+        folder: str | None = None,
+        counter: Counter | None = None,
+    ) -> None:
+        """`folder` is where the asker works, if one asker alone has this process."""
+        self._sources = sources
         self._variables = variables
+        self._folder = folder
         self._counter = counter or Plain()
         self._budget = Budget()
         self._lock = threading.Lock()
@@ -107,32 +98,32 @@ class Dispatcher:
             asked = read(tool, arguments)
         except (msgspec.MsgspecError, RecursionError) as error:
             return failed(INVALID_ARGUMENTS, str(error)[:300], _usage(tool))
-        who = asker(meta or {}, self._variables)
         try:
-            values = self._values(asked, who)
+            who = asker(meta or {}, self._variables, self._sources.knows)
+            values = self._values(asked, self._sources.of(who), who)
         except BlackboxError as error:
             return failed(error.code, error.message, error.remedy)
         with self._lock:
             beyond = self._budget.spend(tool.name, who)
         return self._told(values, beyond)
 
-    def _values(self, asked: object, who: Asker) -> dict[str, Any]:
+    def _values(self, asked: object, source: Source, who: Whose) -> dict[str, Any]:
         match asked:
             case schema.Search():
-                return self._search(asked, who)
+                return self._search(asked, source)
             case schema.Get():
-                return self._get(asked)
+                return self._get(asked, source)
             case schema.Related():
-                return self._related(asked)
+                return self._related(asked, source)
             case schema.Context():
-                return self._context(asked, who)
+                return self._context(asked, source, who)
             case _:
                 raise AssertionError(f"a tool without an answer: {asked!r}")
 
-    def _search(self, asked: schema.Search, who: Asker) -> dict[str, Any]:
-        found = self._source.search(
+    def _search(self, asked: schema.Search, source: Source) -> dict[str, Any]:
+        found = source.search(
             asked.query,
-            session=asked.session or who.session,
+            session=asked.session,
             task=asked.task,
             k=asked.k,
             types=asked.types or (),
@@ -140,23 +131,26 @@ class Dispatcher:
         )
         return self._listed(found.cards, lambda cards: answers.found(found, cards), "memory_search")
 
-    def _get(self, asked: schema.Get) -> dict[str, Any]:
-        whole = self._source.get(asked.id)
-        values = answers.artifact(whole.artifact, is_expired=whole.is_expired, proofs=whole.proofs)
-        return bounds.fit(values, self._measure, MOST_TOKENS["memory_get"] - _TAIL_TOKENS)
+    def _get(self, asked: schema.Get, source: Source) -> dict[str, Any]:
+        return bounds.fit(
+            answers.whole(source.get(asked.id)), self._measure, MOST_TOKENS["memory_get"] - _TAIL_TOKENS
+        )
 
-    def _related(self, asked: schema.Related) -> dict[str, Any]:
-        near = self._source.related(asked.id, asked.k)
+    def _related(self, asked: schema.Related, source: Source) -> dict[str, Any]:
+        near = source.related(asked.id, asked.k)
         return self._listed(near, lambda shown: answers.neighbours(shown, len(near)), "memory_related")
 
-    def _context(self, asked: schema.Context, who: Asker) -> dict[str, Any]:
-        is_ours = asked.session is None or asked.session == who.session
-        task = asked.task or (who.task if is_ours else None)
-        return answers.pack(
-            self._source.context(
-                session=asked.session or who.session, task=task, description=asked.description, budget=asked.budget
-            )
+    def _context(self, asked: schema.Context, source: Source, who: Whose) -> dict[str, Any]:
+        is_ours = asked.session is None and who.session is not None
+        pack = source.context(
+            session=asked.session,
+            # Another task of this session is asked for by its name alone.
+            task=asked.task or (who.task if is_ours else None),
+            description=asked.description,
+            folder=self._folder,
+            budget=asked.budget,
         )
+        return answers.pack(pack)
 
     def _listed(
         self, items: Sequence[Any], build: Callable[[Sequence[Any]], dict[str, Any]], tool: str
@@ -180,12 +174,6 @@ def read(tool: schema.Tool, arguments: Mapping[str, Any] | str | None) -> object
     """The arguments of a tool, checked. Raises `msgspec.MsgspecError`, or `RecursionError` if nested too deep."""
     values: Any = msgspec.json.decode(arguments or "{}") if isinstance(arguments, str | None) else arguments
     return msgspec.convert(values, tool.arguments, strict=False)
-
-
-def failed(code: str, message: str, remedy: str = "") -> Answer:
-    """An answer that is an error."""
-    values = answers.error(code, message, remedy)
-    return Answer(values=values, text=answers.text(values), is_error=True)
 
 
 def _usage(tool: schema.Tool) -> str:

@@ -1,5 +1,6 @@
 """MCP over standard input and output, a line a message: ready before an agent's first turn, whatever it is sent."""
 
+import importlib
 import os
 import sys
 import threading
@@ -8,15 +9,17 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, suppress
 from functools import partial
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
-from blackbird.doors import opening, protocol
-from blackbird.doors.dispatch import Answer, Dispatcher, failed
+from blackbird.doors import protocol
+from blackbird.doors.answer import Answer, failed
 from blackbird.doors.protocol import Fault, Request
 from blackbox.errors import BlackboxError
 
-Opener = Callable[[], AbstractContextManager[Dispatcher]]
-_MEMORY: Opener = partial(opening.dispatcher, "mcp")
+if TYPE_CHECKING:
+    from blackbird.doors.dispatch import Dispatcher
+
+Opener = Callable[[], AbstractContextManager["Dispatcher"]]
 #: A longer line is no call of these tools.
 LONGEST_LINE = 1 << 20
 #: Calls that may wait; a client that sends more gets an error for each.
@@ -105,8 +108,10 @@ class Server:
         self._send(Fault(protocol.INTERNAL_ERROR, kind, to=request.id).line())
 
     def _cancel(self, identifier: object) -> None:
+        if not isinstance(identifier, int | str):
+            return
         with self._lock:
-            future = self._waiting.get(identifier) if isinstance(identifier, int | str) else None
+            future = self._waiting.get(identifier)
             if future is not None:
                 self._unwanted.add(identifier)
         if future is not None:
@@ -118,7 +123,7 @@ class Server:
             self._is_warm = True
             self._desk.submit(self._desk_dispatcher)
 
-    def _desk_dispatcher(self) -> Dispatcher:
+    def _desk_dispatcher(self) -> "Dispatcher":
         if self._dispatcher is None:
             self._dispatcher = self._opened.enter_context(self._opener())
         return self._dispatcher
@@ -142,13 +147,20 @@ def serve(stream: BinaryIO, server: Server) -> None:
         server.finish()
 
 
-def main(opener: Opener = _MEMORY) -> int:
+def main(opener: Opener | None = None) -> int:
     """Serve standard input. Standard output is the protocol's alone: what else is printed goes to standard error."""
     out = os.dup(1)
     os.dup2(2, 1)
     with suppress(KeyboardInterrupt):
-        serve(sys.stdin.buffer, Server(partial(_write_all, out), opener))
+        serve(sys.stdin.buffer, Server(partial(_write_all, out), opener or _memory))
     return 0
+
+
+def _memory() -> AbstractContextManager["Dispatcher"]:
+    # Loaded after the first answer: it takes longer than all else together.
+    opening = importlib.import_module("blackbird.doors.opening")
+    found: AbstractContextManager[Dispatcher] = opening.dispatcher("mcp", has_one_asker=True)
+    return found
 
 
 def _line(request: Request, answer: Answer) -> bytes:

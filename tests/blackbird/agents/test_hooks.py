@@ -109,9 +109,7 @@ def test_a_configuration_that_cannot_be_read_stays_as_it_is() -> None:
     for text in ("no", "[]", '{"plugin": 1}'):
         made = hooks.by_plugin(client, wanted, ["opencode"], PROGRAM, {"OPENCODE_CONFIG_CONTENT": text})
         assert made.variables == {}
-        assert made.notes == [
-            "your OPENCODE_CONFIG_CONTENT cannot be read, so opencode gets no plugin of ours"
-        ]
+        assert made.notes == ["your OPENCODE_CONFIG_CONTENT cannot be read, so opencode gets no plugin of ours"]
 
 
 @example(st.text(max_size=30).filter(lambda text: "\x7f" not in text))

@@ -7,14 +7,15 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 
-import msgspec
-
 from blackbird.artifacts.model import Artifact, Decision, Provenance, Segment, Signal, Speaker, Type
+from blackbird.artifacts.proof import Proof
 from blackbird.canon.model import Evidence, Side
 from blackbird.doors import stdio
 from blackbird.doors.dispatch import Dispatcher
 from blackbird.errors import NotFound
 from blackbird.pack.model import Pack
+from blackbird.recall.model import Whole
+from blackbird.recall.whose import Whose
 from blackbird.retrieve.model import Asked, Card, Found, Neighbour
 
 AT = 1_772_000_000_000_000_000
@@ -23,14 +24,6 @@ PROOF = Provenance(
     evidence=Evidence(source="req_1", side=Side.RESPONSE, start=0, end=9, segment=1, sequence=7),
     quote="plain adding",
 )
-
-
-class Whole(msgspec.Struct, frozen=True):
-    """An artifact with its proofs."""
-
-    artifact: Artifact
-    is_expired: bool = False
-    proofs: tuple[str, ...] = ("found",)
 
 
 def artifact(identifier: str = "art_aaaaaaaa", text: str = "add() uses plain integer addition") -> Artifact:
@@ -87,7 +80,17 @@ class StandIn:
 
     def __init__(self, cards: int = 2) -> None:
         self.asked: list[dict[str, object]] = []
+        self.askers: list[Whose] = []
         self.cards = cards
+
+    def of(self, whose: Whose) -> "StandIn":
+        """Itself, whoever asks."""
+        self.askers.append(whose)
+        return self
+
+    def knows(self, session: str) -> bool:
+        """All but one."""
+        return session != "unheard-of"
 
     def search(
         self,
@@ -118,10 +121,10 @@ class StandIn:
     def get(self, identifier: str) -> Whole:
         """The decision, a passage that is too long, or an error."""
         if identifier == "art_longlong":
-            return Whole(passage("word " * 20_000))
+            return Whole(artifact=passage("word " * 20_000))
         if identifier != "art_aaaaaaaa":
             raise NotFound(f"no artifact {identifier}", "blackbird mem search finds ids")
-        return Whole(artifact())
+        return Whole(artifact=artifact(), proofs=(Proof.FOUND,))
 
     def related(self, identifier: str, k: int | None = None) -> list[Neighbour]:
         """One."""

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from blackbird.doors import schema
-from blackbird.doors.dispatch import MOST_TOKENS, Answer, Dispatcher
+from blackbird.doors.answer import Answer
+from blackbird.doors.dispatch import MOST_TOKENS, Dispatcher
 from blackbird.tokens import Plain
 from tests.blackbird.doors.standin import StandIn, artifact
 
@@ -33,17 +34,17 @@ def test_a_search_is_cards_in_values_and_in_text() -> None:
                 "type": "decision",
                 "title": "plain integer addition",
                 "snippet": "add() uses plain\ninteger addition",
-                "at": "2026-02-25 06:13",
+                "score": 1.23456,
                 "session": "harbour",
                 "task": "crane",
+                "time": "2026-02-25T06:13:20.000000Z",
                 "files": ["calc.py"],
-                "score": 1.235,
             }
         ],
-        "searched": 3,
         "way": "all",
         "words": ["adding"],
-        "not_searched_for": ["the"],
+        "stopped": ["the"],
+        "searched": 3,
         "tokens": answer.values["tokens"],
     }
     assert answer.text.splitlines() == [
@@ -51,10 +52,10 @@ def test_a_search_is_cards_in_values_and_in_text() -> None:
         "1. art_aaaaaa00 [decision · 2026-02-25 06:13 · task crane] plain integer addition",
         "   | add() uses plain integer addition",
         "   files: calc.py",
-        "searched: 3",
         "way: all",
         "words: adding",
-        "not_searched_for: the",
+        "stopped: the",
+        "searched: 3",
         f"[{answer.values['tokens']} tokens]",
     ]
 
@@ -70,15 +71,20 @@ def test_the_dotted_name_answers_as_the_other(tool: schema.Tool) -> None:
 
 def test_an_empty_answer_says_what_was_searched() -> None:
     answer = dispatcher().call("memory_search", {"query": "nothing"})
-    assert answer.text.splitlines()[:3] == ["Nothing was found.", "searched: 3", "way: all"]
+    assert answer.text.splitlines()[:3] == ["Nothing was found.", "way: all", "words: nothing"]
 
 
 def test_get_tells_the_content_and_where_it_stands() -> None:
     answer = dispatcher().call("memory_get", {"id": "art_aaaaaaaa"})
     assert answer.values["content"]["statement"] == "add() uses plain integer addition"
-    assert answer.values["content"]["holds_from"] == "2026-02-25 06:13"
-    assert answer.values["evidence"] == [
-        {"quote": "plain adding", "source": "req_1", "segment": 1, "sequence": 7, "proof": "found"}
+    assert answer.values["content"]["holds_from"] == "2026-02-25T06:13:20.000000Z"
+    assert answer.values["provenance"] == [
+        {
+            "item": "i1",
+            "evidence": {"source": "req_1", "side": "response", "segment": 1, "sequence": 7},
+            "quote": "plain adding",
+            "proof": "found",
+        }
     ]
     assert "  statement: add() uses plain integer addition" in answer.text.splitlines()
 
@@ -95,29 +101,34 @@ def test_related_names_the_relation() -> None:
 @pytest.mark.requirement("MCP-02")
 def test_context_is_the_pack_of_the_task_that_the_process_was_started_for() -> None:
     answer = dispatcher(BLACKBIRD_SESSION="harbour", BLACKBIRD_TASK="crane").call("memory_context_for_task")
-    assert answer.values["pack"] == "# Context\n- for harbour/crane\n"
-    assert answer.text.startswith("# Context\n- for harbour/crane\n[")
+    assert answer.values["pack"] == "# Context\n- for None/crane\n"
+    assert answer.text.startswith("# Context\n- for None/crane\n[")
 
 
 @pytest.mark.parametrize(
-    ("arguments", "meta", "variables", "session"),
+    ("meta", "variables", "session"),
     [
-        ({"session": "given"}, CODEX, {"BLACKBIRD_SESSION": "env"}, "given"),
-        ({}, {"x-blackbird-session": "carried"}, {"BLACKBIRD_SESSION": "env"}, "carried"),
-        ({}, CODEX, {"BLACKBIRD_SESSION": "env"}, "env"),
-        ({}, CODEX, {}, "codex-1"),
-        ({}, {"x-codex-turn-metadata": '{"session_id": "as-text"}'}, {}, "as-text"),
-        ({}, {"x-codex-turn-metadata": "{broken"}, {}, None),
-        ({}, {"x-codex-turn-metadata": ["odd"], "x-blackbird-session": 7}, {}, None),
-        ({}, {}, {}, None),
+        ({"x-blackbird-session": "carried"}, {"BLACKBIRD_SESSION": "env"}, "carried"),
+        (CODEX, {"BLACKBIRD_SESSION": "env"}, "env"),
+        (CODEX, {}, "codex-1"),
+        ({"x-codex-turn-metadata": '{"session_id": "as-text"}'}, {}, "as-text"),
+        ({"x-codex-turn-metadata": "{broken"}, {}, None),
+        ({"x-codex-turn-metadata": ["odd"], "x-blackbird-session": 7}, {}, None),
+        ({"x-codex-turn-metadata": {"session_id": "unheard-of"}}, {}, None),
+        ({}, {}, None),
     ],
 )
-def test_whose_a_call_is(
-    arguments: dict[str, Any], meta: dict[str, Any], variables: dict[str, str], session: str | None
-) -> None:
+def test_whose_a_call_is(meta: dict[str, Any], variables: dict[str, str], session: str | None) -> None:
     memory = StandIn()
-    dispatcher(memory, **variables).call("memory_search", {"query": "x", **arguments}, meta)
-    assert memory.asked[0]["session"] == session
+    dispatcher(memory, **variables).call("memory_search", {"query": "x"}, meta)
+    assert [whose.session for whose in memory.askers] == [session]
+    assert memory.asked[0]["session"] is None
+
+
+def test_the_session_of_the_arguments_goes_before_that_of_the_asker() -> None:
+    memory = StandIn()
+    dispatcher(memory, BLACKBIRD_SESSION="env").call("memory_search", {"query": "x", "session": "given"})
+    assert memory.asked[0]["session"] == "given"
 
 
 def test_the_task_of_the_process_is_not_that_of_another_session() -> None:

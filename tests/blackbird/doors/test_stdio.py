@@ -101,7 +101,12 @@ def test_a_memory_that_opens_slowly_keeps_neither_handshake_nor_list_waiting() -
 
 
 @pytest.mark.parametrize(
-    "program", [["-m", "blackbird.doors.stdio"], ["-m", "blackbird.cli", "mcp"]], ids=["module", "command"]
+    "program",
+    [
+        ["-m", "blackbird.doors.stdio"],
+        ["-c", "from blackbird.cli.app import main; import sys; sys.argv[1:] = ['mcp']; main()"],
+    ],
+    ids=["module", "command"],
 )
 def test_the_first_answer_comes_before_an_agent_stops_waiting(program: list[str]) -> None:
     took = []

@@ -52,7 +52,9 @@ def informed(shared: Cockpit) -> Cockpit:
 class Seen:
     """What a stand-in was started with."""
 
-    def __init__(self, cockpit: Cockpit, name: str, *words: str, options: tuple[str, ...] = (), **environ: str) -> None:
+    def __init__(
+        self, cockpit: Cockpit, name: str, *words: str, options: tuple[str, ...] = (), **environ: str
+    ) -> None:
         cockpit.program(name, CLIENT)
         run = ("--session", "harbour", "--task", "paint", "--json", *options, "--", name, *words)
         done = cockpit.run(*run, environ=environ)
@@ -130,7 +132,9 @@ def test_codex_is_told_by_a_hook_and_of_the_server(informed: Cockpit) -> None:
     seen = Seen(informed, "codex", "exec", "paint it", options=("--no-hooks",))
     assert set(seen.arguments[:-2:2]) == {"-c"}
     told = [tomllib.loads(word) for word in seen.arguments[1:-2:2]]
-    (hook,) = [each["hooks"]["SessionStart"][0]["hooks"][0] for each in told if "SessionStart" in each.get("hooks", {})]
+    (hook,) = [
+        each["hooks"]["SessionStart"][0]["hooks"][0] for each in told if "SessionStart" in each.get("hooks", {})
+    ]
     assert seen.said(hook["command"]) == seen.pack
     assert "async" not in hook
     found: dict[str, Any] = {}
