@@ -77,7 +77,7 @@ def _outcome(
         content=Outcome(
             status=status,
             decided_by=last.words if last is not None else None,
-            description=run.description or task.description or asked,
+            description=asked,
             bullets=bullets,
             files=files,
             read=tuple(dict.fromkeys(path for act in did for path in act.read)),
