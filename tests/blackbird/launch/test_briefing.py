@@ -135,11 +135,12 @@ def test_codex_is_told_by_a_hook_and_of_the_server(informed: Cockpit) -> None:
         each["hooks"]["SessionStart"][0]["hooks"][0] for each in told if "SessionStart" in each.get("hooks", {})
     ]
     assert seen.said(hook["command"]) == seen.pack
-    assert "async" not in hook
+    assert hook["async"] is False
     found: dict[str, Any] = {}
     for each in told:
         found |= each.get("mcp_servers", {}).get("blackbird", {})
-    assert found == {"command": python(), "args": SERVER, "env": seen.server()}
+    leave = {"default_tools_approval_mode": "approve"}
+    assert found == {"command": python(), "args": SERVER, "env": seen.server(), **leave}
 
 
 @pytest.mark.requirement("HARNESS-04")
