@@ -1,6 +1,6 @@
 """Builds a pack: what may be in it, what is chosen, what fits, and the text that comes of it."""
 
-from blackbird.pack import contract, reading, remains, rulings, tasks
+from blackbird.pack import contract, naming, reading, remains, rulings, tasks
 from blackbird.pack.budget import ORDER, Fit, Meter, missing, shares, spread
 from blackbird.pack.material import Choice, Material
 from blackbird.pack.model import LeftOut, Pack, Section, Wanted
@@ -59,7 +59,7 @@ def _choices(material: Material) -> list[Choice]:
     return [
         remains.goal(material),
         remains.facts(material),
-        Choice("files", "Files and commands"),
+        naming.files(material),
         rulings.decisions(material),
         rulings.constraints(material),
         tasks.implemented(material),

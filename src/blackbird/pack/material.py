@@ -1,6 +1,6 @@
 """What a section chooses from: lines that might be in it, the best first, and what is left out beforehand."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -23,6 +23,8 @@ class Material(msgspec.Struct, frozen=True, kw_only=True):
     own: tuple[Artifact, ...] = ()
     others: tuple[tuple[Artifact, ...], ...] = ()
     found: tuple[Artifact, ...] = ()
+    #: The folder of each session, by which its relative paths are understood.
+    folders: Mapping[str, str | None] = {}
     state: str = ""
     builder: str = ""
 

@@ -43,6 +43,7 @@ def material(memory: Memory, wanted: Wanted) -> Material:
         note=note,
         own=_of(memory, wanted.session, _OWN) if wanted.session is not None else (),
         others=tuple(_of(memory, session, _OTHERS) for session in others),
+        folders={name: found.folder for name, found in notes.items()},
         state=state(memory, wanted),
         builder=memory.builder or "",
     )

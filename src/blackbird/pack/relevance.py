@@ -52,7 +52,7 @@ def task(description: str | None, identifier: str | None = None) -> Task:
     """What a description tells of a task."""
     if not description:
         return Task(id=identifier)
-    return Task(_words(description), names(description), identifier)
+    return Task(words(description), names(description), identifier)
 
 
 def names(text: str) -> frozenset[str]:
@@ -67,7 +67,7 @@ def weigh(
 ) -> Weight:
     """`age` is 0 for the newest and 1 for the oldest of its kind."""
     score, why = _RECENT * (1.0 - age), []
-    shared = sorted(ahead.words & _words(text))
+    shared = sorted(ahead.words & words(text))
     if shared:
         score += _WORDS * len(shared) / len(ahead.words)
         why.append(f"words: {', '.join(shared[:4])}")
@@ -89,7 +89,7 @@ def ages(times: Sequence[int | None]) -> list[float]:
     return [rank[at] if at is not None else 1.0 for at in times]
 
 
-def _words(text: str) -> frozenset[str]:
+def words(text: str) -> frozenset[str]:
     """The words of a text that say something, without their endings."""
     found = (word for word in _WORD.findall(text[:_LONGEST].lower()) if len(word) >= _LEAST)
     return frozenset(_stem(word) for word in found if word not in _STOPPED)
