@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import NamedTuple, Self
 
 from blackbird.artifacts import sessions as building
-from blackbird.artifacts.build import builder_version
 from blackbird.artifacts.model import Artifact
 from blackbird.artifacts.sessions import Built, Live
+from blackbird.artifacts.version import builder_version
 from blackbird.errors import MemoryDamaged
 from blackbird.home import Home
 from blackbird.sessions.choice import choose
@@ -202,6 +202,7 @@ class _Deriving:
             )
             findings += found
             self._kept[built.name] = built.scope
+        self._memory.index()
         return Report(count, changes, findings)
 
     def drop_others(self, sessions: Sessions) -> list[Change]:
@@ -260,6 +261,7 @@ def _rebuild(home: Home, tell: Tell | None = None, *, keep: bool = True) -> Repo
             if old is not None:
                 removed = _removed(trace)
                 memory.keep(each.artifact for each in old.all() if _is_gone(each.artifact, removed))
+                memory.index()
             changes = list(differences(old, memory))
         memory.settle()
     if keep:

@@ -1,4 +1,4 @@
-"""The entry point: `run` goes straight to its agent if its words are plain, all else by way of the commands."""
+"""The entry point: `run` goes straight to its agent and `mcp` to its client, all else by way of the commands."""
 
 import importlib
 import sys
@@ -12,5 +12,9 @@ def main() -> None:
         words = quick.read(sys.argv[2:])
         if words is not None:
             sys.exit(orders.perform(words))
+    if sys.argv[1:] == ["mcp"]:
+        from blackbird.doors import stdio  # noqa: PLC0415 - no other command needs it
+
+        sys.exit(stdio.main())
     # What reads arguments takes longer to load than an agent should have to wait.
     importlib.import_module("blackbird.cli.commands").main()

@@ -14,7 +14,7 @@ Kind = Literal[
     "text", "token", "url", "words",
 ]  # fmt: skip
 UPSTREAMS = "upstreams"
-RECORDER = "recorder"
+RECORDER, MEMORY = "recorder", "memory"
 PLANNED = "planned: "
 #: The paths that belong to the recorder itself.
 RESERVED_UPSTREAMS = frozenset({"bb", "bbt", "_blackbird"})

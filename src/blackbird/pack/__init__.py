@@ -9,9 +9,11 @@ rulings     decisions and constraints that hold, each once
 tasks       what earlier tasks did, and what failed in them
 remains     the goal, facts, open threads, and pointers to what did not fit
 working     files and commands worth knowing again
+naming      those as lines of a pack
 contract    what the agent is told about the pack
 budget      how many tokens each section gets, and what fits into them
 rendering   a pack as Markdown, and for programs
 building    all of this in order
 cache       packs that were made before
+limits      what the settings say of packs
 """

@@ -1,7 +1,6 @@
 """The words of others on one line, so that they can pose as nothing else: no tag, no heading, no speaker, no id."""
 
 import re
-import unicodedata
 
 from blackbird.artifacts import shortening
 
@@ -15,13 +14,11 @@ _ROLES = r"human|assistant|system|developer|user|tool"
 _SPEAKER = re.compile(rf"^(?P<first>(?i:{_ROLES}))\s*:|\b(?P<role>{_ROLES.title()}|{_ROLES.upper()})\s*:")
 _INSTRUCTION = re.compile(r"\[(/?INST)\]")
 _ID = re.compile(r"\[(?=art_)")
-#: Controls, line and paragraph ends, signs that are not seen or turn the writing around, halves of signs.
-_UNSEEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp", "Co", "Cn"})
 
 
 def quoted(text: str, longest: int = 240) -> str:
     """A text of somebody else, as a part of one line."""
-    line = shortening.one_line("".join(map(_seen, text)), longest)
+    line = shortening.one_line(_seen(text), longest)
     line = _FENCE.sub("''", line)
     line = _TAG.sub("‹", line)
     line = _CLOSING.sub("|›", line)
@@ -31,10 +28,9 @@ def quoted(text: str, longest: int = 240) -> str:
     return _SPEAKER.sub(lambda found: f"{found['first'] or found['role']} –", line).strip()
 
 
-def _seen(sign: str) -> str:
-    if sign.isascii() and sign.isprintable():
-        return sign
-    return " " if unicodedata.category(sign) in _UNSEEN else sign
+def _seen(text: str) -> str:
+    """A text with a blank for whatever is not seen: controls, ends of lines, what turns writing around, halves."""
+    return text if text.isprintable() else "".join(sign if sign.isprintable() else " " for sign in text)
 
 
 def _without_blocks(line: str) -> str:

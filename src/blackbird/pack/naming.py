@@ -1,45 +1,77 @@
-"""The files and commands that a pack names, in lines of some."""
+"""Files and commands worth knowing again, as lines of a pack: many names to a line, and one id or two."""
 
-from blackbird.artifacts.model import Outcome
-from blackbird.pack import working
+from collections import Counter
+from collections.abc import Mapping
+
+from blackbird.artifacts.model import Artifact, Outcome
 from blackbird.pack.marking import quoted
 from blackbird.pack.material import Candidate, Choice, Material
-from blackbird.pack.working import Batch
+from blackbird.pack.working import Batch, WorkingSet, Worth, batches, spelled, working_set
 
-_TITLES = {working.FILES: "files", working.COMMANDS: "commands"}
-#: A line is cut to what fits by naming less, never within a name.
-_UNCUT = 10_000
+_LONGEST = 160
+#: So many lines are more than any pack holds.
+_LINES = 40
+_IDS = 2
+_COMMANDS = 800
 
 
 def files(material: Material) -> Choice:
-    """What will most likely be needed again, from where the work is going to be."""
-    outcomes = [one for one in material.every() if isinstance(one.content, Outcome)]
-    found = working.working_set(
-        outcomes,
+    """The section of files and commands."""
+    outcomes = _bounded(material)
+    found = working_set(
+        outcomes.values(),
         material.folders,
         folder=_folder(material),
         description=material.wanted.description,
     )
-    candidates = [_candidate(material, batch) for batch in working.batches(found)]
-    return Choice("files", "Files and commands", candidates)
+    marked = WorkingSet(tuple(map(_marked, found.files)), tuple(map(_marked, found.commands)))
+    lines = [_candidate(material, batch, outcomes) for batch, _ in zip(batches(marked), range(_LINES), strict=False)]
+    return Choice("files", "Files and commands", lines)
 
 
 def _folder(material: Material) -> str | None:
     """Where the work is going to be; if nobody says so, where it was last."""
-    known = [material.folders.get(one.session) for one in material.every()]
-    return material.wanted.folder or next((folder for folder in known if folder is not None), None)
+    known = (material.folders.get(artifact.session) for artifact in material.every())
+    return material.folder or next((folder for folder in known if folder is not None), None)
 
 
-def _candidate(material: Material, batch: Batch) -> Candidate:
-    title = _TITLES[batch.kind]
-    first = batch.items[0]
-    sessions = {one.id: one.session for one in material.every()}
-    session = sessions[first.ids[0]]
+def _bounded(material: Material) -> dict[str, Artifact]:
+    """The newest outcomes, with so many commands that they are read in no time."""
+    found: dict[str, Artifact] = {}
+    commands = 0
+    newest = sorted(material.every(), key=lambda artifact: (-(artifact.at or 0), artifact.id))
+    for artifact in newest:
+        if isinstance(artifact.content, Outcome):
+            found[artifact.id] = artifact
+            commands += len(artifact.content.commands)
+            if commands > _COMMANDS:
+                break
+    return found
+
+
+def _marked(worth: Worth) -> Worth:
+    return worth._replace(text=quoted(worth.text, _LONGEST))
+
+
+def _candidate(material: Material, batch: Batch, outcomes: Mapping[str, Artifact]) -> Candidate:
+    ids = _sources(batch)
+    is_other = all(material.is_other(outcomes[one]) for worth in batch.items for one in worth.ids[:1])
+    why = "; ".join(f"{quoted(worth.text, 60)}: {worth.why}" for worth in batch.items)
     return Candidate(
-        ids=first.ids[:1],
-        forms=tuple(
-            quoted(f"{title}: {working.spelled(batch, count)}", _UNCUT) for count in range(len(batch.items), 0, -1)
-        ),
-        why=f"{first.text}: {first.why}",
-        session=session if session != material.wanted.session else None,
+        ids=ids,
+        forms=tuple(spelled(batch, count) for count in range(len(batch.items), 0, -1)),
+        why=why,
+        session=outcomes[ids[0]].session if is_other else None,
     )
+
+
+def _sources(batch: Batch) -> tuple[str, ...]:
+    """The outcomes that tell of the most on a line: one, and another for what that one does not have."""
+    left = list(batch.items)
+    chosen: list[str] = []
+    while left and len(chosen) < _IDS:
+        counts = Counter(one for worth in left for one in worth.ids)
+        best = min(counts, key=lambda one: (-counts[one], one))
+        chosen.append(best)
+        left = [worth for worth in left if best not in worth.ids]
+    return tuple(chosen)

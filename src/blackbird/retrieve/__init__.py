@@ -1,1 +1,13 @@
-"""Finding what is worth knowing: a question becomes cards, an id the whole of it, and its neighbours."""
+"""Finding what is worth knowing: a question becomes cards, an id the whole of it, and its neighbours.
+
+model       what is asked and answered
+weights     what counts how much, and how much work a search may be: all numbers in one place
+scoping     whose artifacts a search is narrowed to
+plan        a question becomes words to search for
+candidates  artifacts that have some of the words, and how much the words say of each
+ranking     how much scope, age, type and state count
+search      from a question to cards
+cards       an artifact, short enough to be read beside many others
+lookup      an artifact by its id
+neighbours  what an artifact has to do with others
+"""

@@ -32,6 +32,8 @@ class Why(msgspec.Struct, frozen=True, kw_only=True):
     scope: float
     recency: float
     type: float
+    #: Below one for what no longer holds, was closed, or has lost its evidence.
+    state: float = 1.0
     #: The words of the query that stand in it, by the field in which they do.
     matched: dict[str, tuple[str, ...]] = {}
 
@@ -78,7 +80,8 @@ class Found(msgspec.Struct, frozen=True, kw_only=True):
 class Neighbour(msgspec.Struct, frozen=True, kw_only=True):
     """Another artifact, and what it has to do with the one that was asked about.
 
-    `relation` is `supersedes`, `superseded_by`, `task`, `file`, `symbol`, `decision` or `time`; `via` is the file, symbol or task.
+    `relation` is `supersedes`, `superseded_by`, `task`, `file`, `symbol`, `decision` or `time`; `via` is the
+    file, symbol or task.
     """
 
     relation: str

@@ -1,35 +1,43 @@
 """What is asked of the memory: artifacts by their id, session, task, type or run; findings; how far it is."""
 
-from collections.abc import Iterator
+import contextlib
+from collections.abc import Collection, Iterable, Iterator
+from functools import cached_property
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import apsw
 import msgspec
 
 from blackbird.artifacts.model import Artifact, Type
 from blackbird.artifacts.note import Note
-from blackbird.store import files
+from blackbird.store import files, index
+from blackbird.store.index import Tokenizer
 from blackbird.store.values import Finding, Kept, Mark
 from blackbox.errors import ReadError
 
 #: Another number, or another builder, and the file is made anew; nothing in it is worth being converted.
-SCHEMA = 2
-TABLES = """
+SCHEMA = 3
+TABLES = f"""
 CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
 CREATE TABLE session (name TEXT PRIMARY KEY, digest BLOB NOT NULL, scope BLOB NOT NULL, note BLOB) WITHOUT ROWID;
 CREATE TABLE artifact (
     number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, session TEXT NOT NULL, task TEXT, run TEXT,
-    type TEXT NOT NULL, title TEXT NOT NULL, at INTEGER, is_expired INTEGER NOT NULL, body BLOB NOT NULL
+    type TEXT NOT NULL, title TEXT NOT NULL, at INTEGER, place INTEGER,
+    is_expired INTEGER NOT NULL, body BLOB NOT NULL
 );
 CREATE INDEX artifact_session ON artifact (session, type);
 CREATE INDEX artifact_task ON artifact (task) WHERE task IS NOT NULL;
 CREATE INDEX artifact_run ON artifact (run) WHERE run IS NOT NULL;
 CREATE INDEX artifact_type ON artifact (type);
+CREATE INDEX artifact_time ON artifact (session, at);
+CREATE INDEX artifact_place ON artifact (session, place, run) WHERE place IS NOT NULL;
+CREATE TABLE tally (session TEXT, type TEXT, count INTEGER NOT NULL, PRIMARY KEY (session, type)) WITHOUT ROWID;
 CREATE TABLE finding (
     session TEXT, source TEXT NOT NULL, rule TEXT NOT NULL, message TEXT NOT NULL, segment INTEGER, sequence INTEGER
 );
 CREATE INDEX finding_session ON finding (session);
+{index.TABLES}
 """
 _ARTIFACT = msgspec.json.Decoder(Artifact)
 _NOTE = msgspec.json.Decoder(Note)
@@ -40,6 +48,14 @@ class Stored(msgspec.Struct, frozen=True):
 
     artifact: Artifact
     is_expired: bool = False
+
+
+class Place(NamedTuple):
+    """Where a piece of a transcript stands: pieces of one run that follow one another have places that do."""
+
+    session: str
+    run: str | None
+    place: int
 
 
 class Memory:
@@ -116,7 +132,78 @@ class Memory:
 
     def counts(self) -> dict[str, int]:
         """How many artifacts there are of each type."""
-        return dict(self._rows("SELECT type, count(*) FROM artifact GROUP BY type ORDER BY type"))
+        return dict(self._rows("SELECT type, sum(count) FROM tally GROUP BY type ORDER BY type"))
+
+    def tally(self, *, sessions: Collection[str] = (), task: str | None = None, kinds: Collection[Type] = ()) -> int:
+        """How many artifacts there are of these sessions or of this task, and of these types; without any, of all."""
+        table, counted = ("artifact", "count(*)") if task is not None else ("tally", "coalesce(sum(count), 0)")
+        given = {"session": list(sessions), "task": [task] if task is not None else [], "type": [*map(str, kinds)]}
+        where = [f"{name} IN ({', '.join('?' * len(values))})" for name, values in given.items() if values]
+        query = f"SELECT {counted} FROM {table} WHERE {' AND '.join(where) or '1'}"  # noqa: S608 (names of ours)
+        return int(next(iter(self._rows(query, [value for values in given.values() for value in values])))[0])
+
+    @contextlib.contextmanager
+    def at_once(self) -> Iterator[None]:
+        """Several questions that see the memory as it is at the first; also among others that do."""
+        if self._database.in_transaction:
+            yield
+            return
+        with files.told(self.path):
+            self._database.execute("BEGIN")
+            try:
+                yield
+            finally:
+                self._database.execute("COMMIT")
+
+    @cached_property
+    def tokenizer(self) -> Tokenizer:
+        """Takes texts apart as the index does."""
+        return Tokenizer(self._database)
+
+    def matching(self, expression: str, most: int) -> list[int]:
+        """The numbers of artifacts that the index finds, the last written first."""
+        with files.told(self.path):
+            return index.numbers(self._database, expression, most)
+
+    def waiting(self, most: int) -> dict[int, Stored]:
+        """Artifacts that are not indexed yet, the last written first."""
+        found = self._rows("SELECT number FROM waiting ORDER BY number DESC LIMIT ?", [most])
+        return self.numbered(row[0] for row in found)
+
+    def numbered(self, numbers: Iterable[int]) -> dict[int, Stored]:
+        """Artifacts by their numbers."""
+        query = "SELECT number, body, is_expired FROM artifact WHERE number IN (SELECT value FROM json_each(?))"
+        found = self._rows(query, [msgspec.json.encode(list(numbers)).decode()])
+        return {number: Stored(_ARTIFACT.decode(body), bool(expired)) for number, body, expired in found}
+
+    def places(self, numbers: Iterable[int]) -> dict[int, Place]:
+        """Where pieces of transcripts stand, by their numbers; what is none is left out."""
+        query = (
+            "SELECT number, session, run, place FROM artifact"
+            " WHERE number IN (SELECT value FROM json_each(?)) AND place IS NOT NULL"
+        )
+        found = self._rows(query, [msgspec.json.encode(list(numbers)).decode()])
+        return {row[0]: Place(*row[1:]) for row in found}
+
+    def beside(self, session: str, at: int, reach: int) -> list[Stored]:
+        """What a session has from right before a time and right after it, by time."""
+        before = "session = ? AND at <= ? ORDER BY at DESC, id LIMIT ?"
+        after = "session = ? AND at > ? ORDER BY at, id LIMIT ?"
+        numbers = [
+            row[0]
+            for where in (before, after)
+            for row in self._rows(f"SELECT number FROM artifact WHERE {where}", [session, at, reach + 1])  # noqa: S608 (words of ours)
+        ]
+        found = self.numbered(numbers)
+        return [found[number] for number in sorted(found, key=lambda each: (found[each].artifact.at or 0, each))]
+
+    def around(self, places: Iterable[Place], reach: int) -> dict[Place, int]:
+        """The pieces of transcripts from so many before to so many behind these, by where they stand."""
+        query = "SELECT run, place, number FROM artifact WHERE session = ? AND place BETWEEN ? AND ?"
+        found: dict[Place, int] = {}
+        for session, first, last in _stretches(places, reach):
+            found |= {Place(session, row[0], row[1]): row[2] for row in self._rows(query, [session, first, last])}
+        return found
 
     def mark(self) -> Mark | None:
         """How far it is."""
@@ -152,6 +239,20 @@ class Memory:
             yield from self._database.execute(query, values or [])
 
 
+def _stretches(places: Iterable[Place], reach: int) -> Iterator[tuple[str, int, int]]:
+    """What has to be read to see all that stands around, each piece once."""
+    open_: tuple[str, int, int] | None = None
+    for session, place in sorted({(each.session, each.place) for each in places}):
+        if open_ is not None and open_[0] == session and place - reach <= open_[2] + 1:
+            open_ = (session, open_[1], place + reach)
+            continue
+        if open_ is not None:
+            yield open_
+        open_ = (session, place - reach, place + reach)
+    if open_ is not None:
+        yield open_
+
+
 class Reader:
     """The memory of a folder, whichever file it is by now."""
 
@@ -163,8 +264,13 @@ class Reader:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the file; who asks again opens it again."""
         if self._memory is not None:
             self._memory.close()
+            self._memory = None
 
     @property
     def memory(self) -> Memory | None:

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import msgspec
 
-from blackbird.artifacts.model import Artifact
+from blackbird.artifacts.model import Artifact, Segment
 from blackbird.artifacts.note import Note
-from blackbird.store import files
+from blackbird.store import files, index
 from blackbird.store.memory import SCHEMA, TABLES, Memory
 from blackbird.store.values import Change, Finding, Mark
 
@@ -17,11 +17,16 @@ _DIGEST_BYTES = 16
 _MOST = (1 << 63) - 1
 _FINDING = "INSERT INTO finding (rule, source, message, session, segment, sequence) VALUES (?, ?, ?, ?, ?, ?)"
 _ARTIFACT = (
-    "INSERT INTO artifact (id, session, task, run, type, title, at, is_expired, body)"
-    " VALUES (?, ?, ?, ?, ?, ?, ?, 0, ?) ON CONFLICT (id) DO UPDATE SET"
+    "INSERT INTO artifact (id, session, task, run, type, title, at, place, is_expired, body)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, ?) ON CONFLICT (id) DO UPDATE SET"
     " session = excluded.session, task = excluded.task, run = excluded.run, type = excluded.type,"
-    " title = excluded.title, at = excluded.at, is_expired = 0, body = excluded.body"
+    " title = excluded.title, at = excluded.at, place = excluded.place, is_expired = 0, body = excluded.body"
+    " RETURNING number"
 )
+_TALLY = "INSERT INTO tally SELECT session, type, count(*) FROM artifact WHERE session = ? GROUP BY type"
+#: What is indexed together with the artifacts themselves; with more of them, nobody should wait for the index.
+_AT_ONCE = 500
+_BATCH = 2000
 
 
 class Writing(Memory):
@@ -90,14 +95,14 @@ class Writing(Memory):
 
     def keep(self, stored: Iterable[Artifact]) -> list[Change]:
         """Take artifacts over whose evidence is gone, unless they are there."""
-        changes = []
         with files.told(self.path), self._database as database:
-            for artifact in stored:
-                if self.get(artifact.id) is None:
-                    database.execute(_ARTIFACT, _row(artifact, _ENCODER.encode(artifact)))
-                    database.execute("UPDATE artifact SET is_expired = 1 WHERE id = ?", (artifact.id,))
-                    changes.append(_change("expired", artifact))
-        return changes
+            missing = [artifact for artifact in stored if self.get(artifact.id) is None]
+            self._insert([(artifact, _ENCODER.encode(artifact)) for artifact in missing])
+            for artifact in missing:
+                database.execute("UPDATE artifact SET is_expired = 1 WHERE id = ?", (artifact.id,))
+            for session in sorted({artifact.session for artifact in missing}):
+                self._count(session)
+        return [_change("expired", artifact) for artifact in missing]
 
     def note(self, findings: Iterable[Finding]) -> None:
         """Findings of no session, such as a segment that cannot be read; none is noted twice."""
@@ -105,6 +110,16 @@ class Writing(Memory):
             for finding in findings:
                 database.execute("DELETE FROM finding WHERE session IS NULL AND source = ?", (finding.source,))
                 database.execute(_FINDING, _values(finding))
+
+    def index(self) -> int:
+        """Index what waits for it, some at a time; how many it were."""
+        total = 0
+        while True:
+            with files.told(self.path), self._database as database:
+                taken = index.take_waiting(database, _BATCH)
+            total += taken
+            if taken < _BATCH:
+                return total
 
     def settle(self) -> None:
         """Bring everything into the one file, before it is put in place of another."""
@@ -118,6 +133,7 @@ class Writing(Memory):
                 "SELECT id, body, type, title, is_expired FROM artifact WHERE session = ?", (session,)
             )
         }
+        removed = []
         for identifier, (_, kind, title, expired) in before.items():
             if identifier in bodies:
                 continue
@@ -126,13 +142,33 @@ class Writing(Memory):
                 if not expired:
                     yield Change(id=identifier, what="expired", type=kind, session=session, title=title)
             else:
-                self._database.execute("DELETE FROM artifact WHERE id = ?", (identifier,))
+                removed.append(identifier)
                 yield Change(id=identifier, what="removed", type=kind, session=session, title=title)
+        self._delete(removed)
+        written = []
         for identifier, (artifact, body) in bodies.items():
             known = before.get(identifier)
             if known is None or known[0] != body or known[3]:
-                self._database.execute(_ARTIFACT, _row(artifact, body))
+                written.append((artifact, body))
                 yield _change("added" if known is None else "changed", artifact)
+        self._insert(written)
+        self._count(session)
+
+    def _insert(self, written: list[tuple[Artifact, bytes]]) -> None:
+        numbers = [next(iter(self._database.execute(_ARTIFACT, _row(*each))))[0] for each in written]
+        if len(numbers) <= _AT_ONCE:
+            index.add(self._database, ((number, each[0]) for number, each in zip(numbers, written, strict=True)))
+        else:
+            index.defer(self._database, numbers)
+
+    def _delete(self, identifiers: list[str]) -> None:
+        for identifier in identifiers:
+            found = self._database.execute("DELETE FROM artifact WHERE id = ? RETURNING number", (identifier,))
+            index.remove(self._database, [number for (number,) in found])
+
+    def _count(self, session: str) -> None:
+        self._database.execute("DELETE FROM tally WHERE session = ?", (session,))
+        self._database.execute(_TALLY, (session,))
 
 
 def _row(artifact: Artifact, body: bytes) -> tuple[object, ...]:
@@ -145,6 +181,7 @@ def _row(artifact: Artifact, body: bytes) -> tuple[object, ...]:
         str(artifact.type),
         artifact.title,
         at,
+        artifact.content.position if isinstance(artifact.content, Segment) else None,
         body,
     )
 

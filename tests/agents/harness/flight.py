@@ -17,9 +17,9 @@ from typing import Any
 from blackbird.demo.workshop import FILES, PLANTED
 from blackbird.home import Home
 from blackbird.provider import Manner, Provider, Received
+from blackbird.provider.jobs import TEST_COMMAND
 from blackbird.provider.manner import ask
 from blackbird.provider.routes import ACCOUNT
-from blackbird.provider.script import TEST_COMMAND
 from blackbird.recorder import control, process
 from tests.agents.harness import world
 from tests.agents.harness.cases import HERE, KEY, MORE, PROMPT, Case, login

@@ -69,14 +69,28 @@ def prompt(body: Any) -> Prompt:
     items = [] if isinstance(items, str) else items
     added = [item.get("tools") or () for item in items if item.get("type") == "additional_tools"]
     offered = itertools.chain(body.get("tools") or (), *added)
-    grouped = [tool.get("tools", ()) if tool.get("type") == "namespace" else (tool,) for tool in offered]
-    tools = [tool for tool in itertools.chain.from_iterable(grouped) if tool.get("type") in ("function", "custom")]
+    grouped = [(tool, tool.get("tools", ()) if tool.get("type") == "namespace" else (tool,)) for tool in offered]
+    tools = [
+        Tool(tool["name"], tool.get("parameters") or {}, tool["name"] == _SCRIPTED, _namespace(group))
+        for group, members in grouped
+        for tool in members
+        if tool.get("type") in ("function", "custom")
+    ]
+    asked = body.get("input") if isinstance(body.get("input"), str) else ""
+    asked = asked or flat_text([item.get("content") for item in items if item.get("role") == "user"])
     results = [item for item in items if str(item.get("type", "")).endswith("_output")]
     return Prompt(
-        tools=tuple(Tool(tool["name"], tool.get("parameters") or {}, tool["name"] == _SCRIPTED) for tool in tools),
+        tools=tuple(tools),
         results=tuple(flat_text(item.get("output")) for item in results),
         text=flat_text([body.get("instructions"), body.get("input")]),
+        asked=asked,
     )
+
+
+def _namespace(group: Any) -> str:
+    """What a call has to name besides the tool; not the group of tools that come with the client."""
+    name = str(group.get("name", "")) if group.get("type") == "namespace" else ""
+    return name if name.startswith("mcp__") else ""
 
 
 def _output(ask: Ask, turn: Turn) -> list[dict[str, Any]]:
@@ -92,6 +106,8 @@ def _output(ask: Ask, turn: Turn) -> list[dict[str, Any]]:
 
 def _call(ask: Ask, call: Call) -> dict[str, Any]:
     known = {"call_id": call.id, "status": "completed", "name": call.name}
+    if call.namespace:
+        known["namespace"] = call.namespace
     if SCRIPT in call.arguments:
         return {"type": "custom_tool_call", "id": ask.ids.new("ctc"), **known, "input": call.arguments[SCRIPT]}
     arguments = compact(call.arguments).decode()

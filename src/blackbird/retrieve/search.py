@@ -1,0 +1,178 @@
+"""From a question to cards: the best first, each with why, and what was searched and left out for them."""
+
+import math
+from typing import NamedTuple
+
+from blackbird.retrieve import candidates, ranking, scoping
+from blackbird.retrieve.candidates import Near, Words
+from blackbird.retrieve.cards import card
+from blackbird.retrieve.model import Asked, Card, Found, Why
+from blackbird.retrieve.plan import Plan, Term, plan
+from blackbird.retrieve.weights import LIMITS, WEIGHTS, Limits, Weights
+from blackbird.store.memory import Memory, Stored
+from blackbird.store.texts import Fields, fields
+from blackbird.tokens import Counter
+
+
+def search(
+    memory: Memory, asked: Asked, counter: Counter, *, weights: Weights = WEIGHTS, limits: Limits = LIMITS
+) -> Found:
+    """The artifacts that a question is about, as the memory is at this moment."""
+    with memory.at_once():
+        return _Search(memory, asked, counter, weights, limits).found()
+
+
+class _Weighed(NamedTuple):
+    stored: Stored
+    near: Near
+    score: float
+    why: Why
+
+
+class _Search:
+    """One search."""
+
+    def __init__(self, memory: Memory, asked: Asked, counter: Counter, weights: Weights, limits: Limits) -> None:
+        self._memory = memory
+        self._asked = asked
+        self._counter = counter
+        self._weights = weights
+        self._limits = limits
+        self._within = scoping.within(asked)
+
+    def found(self) -> Found:
+        """The answer."""
+        asked, limits = self._asked, self._limits
+        planned = plan(asked.text, self._memory.tokenizer.tokens, limits.words)
+        searched = self._searched()
+        if not planned.terms or not searched:
+            return Found(
+                asked=asked,
+                words=tuple(term.word for term in planned.terms),
+                stopped=planned.stopped,
+                searched=searched,
+                left_out=self._left_out(planned, None, searched),
+            )
+        words = candidates.matches(self._memory, planned, asked, searched, limits)
+        weighed = self._weigh(planned, words)
+        cards = tuple(self._card(each, planned.terms) for each in weighed[: asked.k])
+        return Found(
+            asked=asked,
+            cards=cards,
+            way=words.way,
+            words=tuple(term.word for term in planned.terms),
+            stopped=planned.stopped,
+            pruned=words.pruned,
+            searched=searched,
+            weighed=len(words.held),
+            left_out=self._left_out(planned, words, searched),
+            tokens=sum(self._counter.count(f"{each.title} {each.snippet}") for each in cards),
+        )
+
+    def _weigh(self, planned: Plan, words: Words) -> list[_Weighed]:
+        """All that is worth a look, weighed by its words and then closely; the best first."""
+        weights, limits = self._weights, self._limits
+        kept = candidates.concluded(self._memory, planned, words, self._within, limits)
+        chosen = candidates.coarse(words, kept, limits)
+        near = candidates.neighbourhoods(self._memory, words, chosen, weights)
+        values = {each.number: self._value(each, words) for each in near}
+        ranked = sorted(near, key=lambda each: (-values[each.number], each.number))
+        concluded = set(kept)
+        read = [*ranked[: limits.read], *[each for each in ranked if each.number in concluded][: limits.read]]
+        stored = {
+            number: each
+            for number, each in self._memory.numbered(each.number for each in read).items()
+            if scoping.is_asked(each.artifact, self._asked)
+        }
+        newest = max((each.artifact.at for each in stored.values() if each.artifact.at is not None), default=None)
+        weighed = [
+            self._weighed(stored[each.number], each, values[each.number], newest, {})
+            for each in {one.number: one for one in read}.values()
+            if each.number in stored
+        ]
+        weighed.sort(key=_order)
+        close = max(limits.close, self._asked.k)
+        looked = [self._close(each, planned.terms, words, newest) for each in weighed[:close]]
+        return sorted(looked, key=_order) + weighed[close:]
+
+    def _value(self, near: Near, words: Words) -> float:
+        own = dict.fromkeys(words.held.get(near.number, ()), 1.0)
+        return candidates.value(own, near.around, words.worth, self._weights.saturation)
+
+    def _weighed(
+        self, stored: Stored, near: Near, value: float, newest: int | None, matched: dict[str, tuple[str, ...]]
+    ) -> _Weighed:
+        artifact, weights = stored.artifact, self._weights
+        why = Why(
+            words=value,
+            scope=ranking.of_scope(artifact, self._asked.scope, weights),
+            recency=ranking.of_age(artifact.at, newest, weights),
+            type=weights.of_type(artifact.type),
+            state=weights.stale if ranking.is_stale(stored) else 1.0,
+            matched=matched,
+        )
+        return _Weighed(stored, near, why.words * why.scope * why.recency * why.type * why.state, why)
+
+    def _close(self, weighed: _Weighed, terms: tuple[Term, ...], words: Words, newest: int | None) -> _Weighed:
+        """Read what an artifact says: in which field each word stands, and among how many others."""
+        stems = {
+            name: self._memory.tokenizer.stems(text) for name, text in _searchable(fields(weighed.stored.artifact))
+        }
+        sets = {name: frozenset(found) for name, found in stems.items()}
+        weights = self._weights
+        worth = {"paths": weights.paths, "symbols": weights.symbols, "errors": weights.errors}
+        dilution = 1 + weights.dilution * math.log2(max(1.0, len(stems["text"]) / weights.length))
+        own: dict[int, float] = {}
+        matched: dict[str, tuple[str, ...]] = {}
+        for name, found in sets.items():
+            standing = [place for place, term in enumerate(terms) if term.stands(found)]
+            if standing:
+                matched[name] = tuple(terms[place].word for place in standing)
+            for place in standing:
+                own[place] = max(own.get(place, 0.0), worth.get(name, 1.0) / dilution)
+        own = {place: each for place, each in own.items() if place in words.worth}
+        nearby = tuple(terms[place].word for place in sorted(weighed.near.around))
+        if nearby:
+            matched["nearby"] = nearby
+        value = candidates.value(own, weighed.near.around, words.worth, weights.saturation)
+        return self._weighed(weighed.stored, weighed.near, value, newest, matched)
+
+    def _card(self, weighed: _Weighed, terms: tuple[Term, ...]) -> Card:
+        return card(
+            weighed.stored,
+            self._counter,
+            self._asked.max_snippet_tokens,
+            score=round(weighed.score, 6),
+            why=weighed.why,
+            terms=terms,
+            tokens=self._memory.tokenizer.tokens,
+        )
+
+    def _searched(self) -> int:
+        """How many artifacts are in scope."""
+        sessions, task = scoping.only(self._asked.scope)
+        return self._memory.tally(sessions=sessions, task=task, kinds=self._asked.types)
+
+    def _left_out(self, planned: Plan, words: Words | None, searched: int) -> tuple[str, ...]:
+        """What was not looked at, in words."""
+        others = self._memory.tally() - searched
+        found = []
+        if others:
+            found.append(f"{others} artifacts outside of {scoping.named(self._asked)}")
+        if planned.beyond:
+            found.append(f"words beyond the first {self._limits.words}: {', '.join(planned.beyond)}")
+        if words is not None and words.pruned:
+            found.append(f"words in too many artifacts: {', '.join(words.pruned)}")
+        if words is not None and words.unread:
+            found.append(f"words for which there was no time: {', '.join(words.unread)}")
+        if words is not None and words.is_cut:
+            found.append(f"all but the last {self._limits.whole} artifacts with all words")
+        return tuple(found)
+
+
+def _order(weighed: _Weighed) -> tuple[float, int, str]:
+    return -weighed.score, -(weighed.stored.artifact.at or 0), weighed.stored.artifact.id
+
+
+def _searchable(found: Fields) -> list[tuple[str, str]]:
+    return [(name, text) for name, text in found._asdict().items() if name != "scope"]

@@ -1,0 +1,183 @@
+"""A question finds what it is about, and says what was searched for it."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from blackbird.artifacts.model import Fact, Summary, ThreadState, Type
+from blackbird.retrieve.model import Asked, Found, Scope
+from blackbird.retrieve.search import search
+from blackbird.store.writing import Writing
+from blackbird.tokens import Plain
+from tests.blackbird.retrieve.artifacts import (
+    DAY,
+    NOW,
+    artifact,
+    constraint,
+    decision,
+    new_memory,
+    outcome,
+    said,
+    talk,
+    thread,
+)
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Writing]:
+    with new_memory(tmp_path / "derived") as found:
+        yield found
+
+
+def ask(memory: Writing, text: str, **more: object) -> Found:
+    return search(memory, Asked(text=text, **more), Plain())  # type: ignore[arg-type]
+
+
+def titles(found: Found) -> list[str]:
+    return [card.title for card in found.cards]
+
+
+@pytest.mark.requirement("SEARCH-01")
+def test_words_are_found_by_their_stem_and_rank_by_how_many_and_how_rare(memory: Writing) -> None:
+    texts = ["we migrated the parser", "the parser is slow", "migrations are slow", "lunch", "the parser again"]
+    memory.put("s1", [artifact(said(text, 10 * at), key=text) for at, text in enumerate(texts)])
+    found = ask(memory, "migrate the parser?")
+    assert titles(found) == [
+        "we migrated the parser",
+        "migrations are slow",
+        "the parser is slow",
+        "the parser again",
+    ]
+    assert (found.way, found.words, found.stopped) == ("any", ("migrate", "parser"), ("the",))
+    assert (found.searched, found.weighed) == (5, 4)
+
+
+def test_what_has_all_words_is_enough_if_there_is_enough_of_it(memory: Writing) -> None:
+    texts = ["parser slow one", "parser slow two", "parser", "slow"]
+    memory.put("s1", [artifact(said(text, 10 * at), key=text) for at, text in enumerate(texts)])
+    found = ask(memory, "slow parser", k=2)
+    assert (found.way, sorted(titles(found))) == ("all", ["parser slow one", "parser slow two"])
+    assert ask(memory, "slow parser", k=3).way == "any"
+
+
+@pytest.mark.requirement("SEARCH-05", "SEARCH-07")
+def test_types_rank_in_their_order_however_old_they_are(memory: Writing) -> None:
+    text = "tokens live in the keychain"
+    memory.put(
+        "s1",
+        [
+            artifact(said(text)),
+            artifact(outcome(text), at=NOW - 400 * DAY),
+            artifact(thread(text), at=NOW - 300 * DAY),
+            artifact(decision(text), at=NOW - 4000 * DAY),
+            artifact(constraint(text), at=NOW - 5000 * DAY),
+        ],
+    )
+    assert [card.type for card in ask(memory, "keychain").cards] == [
+        Type.DECISION,
+        Type.CONSTRAINT,
+        Type.THREAD,
+        Type.OUTCOME,
+        Type.SEGMENT,
+    ]
+
+
+@pytest.mark.requirement("SEARCH-03", "SEARCH-04")
+def test_task_session_project_and_recent_work_rank_higher(memory: Writing) -> None:
+    text = "retry the upload"
+    memory.put("s1", [artifact(said(text), task="t1", key="1"), artifact(said(text, 9), task="t2", key="2")])
+    memory.put("s2", [artifact(said(text), session="s2")])
+    memory.put(
+        "s3", [artifact(said(text), session="s3"), artifact(said(text, 9), session="s3", key="x", at=NOW - DAY)]
+    )
+    scope = Scope(session="s1", task="t1", project=("s1", "s2"), only=False)
+    found = ask(memory, "upload", scope=scope)
+    assert [(card.session, card.task, card.at) for card in found.cards] == [
+        ("s1", "t1", NOW),
+        ("s1", "t2", NOW),
+        ("s2", None, NOW),
+        ("s3", None, NOW),
+        ("s3", None, NOW - DAY),
+    ]
+    assert found.searched == 5
+    only = ask(memory, "upload", scope=Scope(session="s1", task="t1"))
+    assert [card.task for card in only.cards] == ["t1", "t2"]
+    assert (only.searched, only.left_out) == (2, ("3 artifacts outside of session s1",))
+    task = ask(memory, "upload", scope=Scope(task="t2"))
+    assert ([card.task for card in task.cards], task.searched) == (["t2"], 1)
+    project = ask(memory, "upload", scope=Scope(project=("s1", "s2")))
+    assert ({card.session for card in project.cards}, project.searched) == ({"s1", "s2"}, 3)
+
+
+def test_types_narrow_a_search(memory: Writing) -> None:
+    memory.put(
+        "s1", [artifact(said("one word")), artifact(decision("one word")), artifact(Fact(name="tool", value="word"))]
+    )
+    found = ask(memory, "word", types=(Type.DECISION, Type.FACT))
+    assert [card.type for card in found.cards] == [Type.DECISION, Type.FACT]
+    assert (found.searched, found.left_out) == (2, ("1 artifacts outside of the types decision, fact",))
+
+
+def test_what_no_longer_holds_is_marked_and_goes_behind(memory: Writing) -> None:
+    text = "sign with ed25519"
+    memory.put(
+        "s1",
+        [
+            artifact(decision(text, superseded_by="art_x", holds_until=5), key="1"),
+            artifact(thread(text, ThreadState.DONE)),
+            artifact(said(text), at=NOW - 4000 * DAY),
+            artifact(Summary(bullets=(text,)), key="gone"),
+        ],
+    )
+    gone = [stored.artifact for stored in memory.find(kind=Type.SUMMARY)]
+    memory.put("s1", [each.artifact for each in memory.all() if each.artifact not in gone], gone={gone[0].id})
+    found = ask(memory, "ed25519")
+    assert [(card.type, card.state, card.is_expired) for card in found.cards] == [
+        (Type.SEGMENT, "", False),
+        (Type.DECISION, "superseded", False),
+        (Type.SUMMARY, "", True),
+        (Type.THREAD, "done", False),
+    ]
+
+
+def test_an_answer_is_found_by_the_question_before_it(memory: Writing) -> None:
+    memory.put("s1", talk("Which database did we take?", "Postgres.", "Fine.", "Lunch then."))
+    found = ask(memory, "taking a database")
+    assert titles(found)[:2] == ["Which database did we take?", "Postgres."]
+    assert found.cards[1].why is not None
+    assert found.cards[1].why.matched == {"nearby": ("taking", "database")}
+
+
+def test_other_runs_are_no_neighbours(memory: Writing) -> None:
+    one, two = talk("Which database did we take?", "Postgres.")
+    other = artifact(said("Postgres.", 1), run="r2", key="other")
+    assert two.id != other.id
+    memory.put("s1", [one, other])
+    assert titles(ask(memory, "taking a database")) == ["Which database did we take?"]
+
+
+def test_an_empty_answer_says_what_was_searched(memory: Writing) -> None:
+    memory.put("s1", talk("something"))
+    memory.put("s2", talk("elsewhere", session="s2"))
+    found = ask(memory, "elsewhere", scope=Scope(session="s1"))
+    assert found == Found(
+        asked=found.asked, words=("elsewhere",), searched=1, left_out=("1 artifacts outside of session s1",)
+    )
+    assert ask(memory, " ?! ").way == "none"
+    nothing = ask(memory, "anything", scope=Scope(session="s9"))
+    assert (nothing.searched, nothing.cards) == (0, ())
+
+
+def test_words_that_say_nothing_are_searched_if_there_are_no_others(memory: Writing) -> None:
+    memory.put("s1", talk("to be or not to be"))
+    found = ask(memory, "to be")
+    assert (found.words, found.stopped, titles(found)) == (("to", "be"), (), ["to be or not to be"])
+
+
+@pytest.mark.parametrize(
+    "text", ['"', 'a"b', "AND", "NEAR(", "text:", "*", "^x", "\x00", "(", "-", "\ud800", "x" * 5000, "OR OR"]
+)
+def test_any_text_can_be_asked(memory: Writing, text: str) -> None:
+    memory.put("s1", talk("something"))
+    assert ask(memory, text).cards == ()
