@@ -2,8 +2,8 @@
 
 A section never takes more than its cap. If the caps together are more than the total leaves, files and commands get
 `NAMES` tokens and `NAMES_SHARE` of what is left, since a name is short and saves a search, and each other section
-gets its share of the rest in proportion to its cap. What a section does not use is handed on, in the order of `HANDED`, to those that
-would take more and are below their caps.
+gets its share of the rest in proportion to its cap. What a section does not use is handed on, in the order of
+`HANDED`, to those that would take more and are below their caps.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -87,3 +87,13 @@ def test_the_parts_come_to_what_the_timeline_says(tmp_path: Path) -> None:
         for model in models
     }
     assert summed == timeline.by_model
+
+
+def test_a_folder_may_be_spelled_with_other_capitals() -> None:
+    one, other = (
+        Note(session="a", folder="/Users/dev/Source/App"),
+        Note(session="b", folder="/Users/dev/source/app/cli"),
+    )
+    assert one.is_project_of(other)
+    assert other.is_project_of(one)
+    assert not one.is_project_of(Note(session="c", folder="/Users/dev/source/apple"))
