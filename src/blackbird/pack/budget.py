@@ -56,7 +56,7 @@ def shares(caps: Caps, available: int, names: Sequence[str]) -> dict[str, int]:
         return wanted
     names_cap = wanted.pop("files", 0)
     given = min(names_cap, available, int(NAMES + NAMES_SHARE * available))
-    in_all = sum(wanted.values())
+    in_all = sum(wanted.values()) or 1
     others = {name: cap * (available - given) // in_all for name, cap in wanted.items()}
     return {name: given if name == "files" else others[name] for name in names}
 
