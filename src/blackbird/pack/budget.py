@@ -2,7 +2,8 @@
 
 A section never takes more than its cap. If the caps together are more than the total leaves, files and commands get
 `NAMES` tokens and `NAMES_SHARE` of what is left, since a name is short and saves a search, and each other section
-gets its share of the rest in proportion to its cap. What a section does not use is handed on, in the order of
+gets its share of the rest in proportion to its cap; while one would get less than `_LINE`, the last of `HANDED` gets
+nothing. What a section does not use is handed on, in the order of
 `HANDED`, to those that would take more and are below their caps.
 """
 
@@ -28,7 +29,9 @@ ORDER = (
 #: Who is handed what others left: first who would lose most.
 HANDED = ("goal", "constraints", "decisions", "warnings", "open_threads", "files", "implemented", "facts", "pointers")
 #: What files and commands get of a total that is short.
-NAMES, NAMES_SHARE = 100, 0.45
+NAMES, NAMES_SHARE = 120, 0.45
+#: A heading and a line that says something.
+_LINE = 24
 #: Nothing that says anything is shorter.
 _LEAST = 6
 
