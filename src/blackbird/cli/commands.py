@@ -43,6 +43,7 @@ COMMANDS = {
     "artifacts": "blackbird.cli.memory.artifacts:command",
     "bundle": "blackbird.cli.memory.bundling:command",
     "mcp": "blackbird.cli.serving:mcp",
+    "tools": "blackbird.cli.serving:tools",
     "stats": "blackbird.cli.memory.stats:command",
     "trace": "blackbird.cli.trace.group:app",
     "config": "blackbird.cli.settings:app",

@@ -1,6 +1,8 @@
 """`blackbird mcp` and `blackbird tools`: the memory for agents, as a server and as tools of a provider's API."""
 
 import importlib
+import json
+from enum import Enum
 from typing import Annotated
 
 import typer
@@ -77,3 +79,28 @@ def _serve(home: Home, config: Config, port: int | None) -> None:
     output.stderr().print(f"The memory answers at http://{guard.name}{door.PATH}; its token is in {kept}")
     with opening.dispatcher("http", has_one_asker=False) as dispatcher:
         door.serve(door.application(dispatcher, guard, lambda: str(figures(home))), where)
+
+
+class Api(Enum):
+    """Whose list of tools is meant."""
+
+    CHAT = "openai-chat"
+    RESPONSES = "openai-responses"
+    ANTHROPIC = "anthropic"
+    GEMINI = "gemini"
+
+
+def tools(
+    api: Annotated[Api, typer.Option("--format", help="The API that the list is for.")] = Api.CHAT,
+) -> None:
+    """Print the memory's tools as the API of a provider wants them, as JSON.
+
+    The list belongs below `tools` of a request. What the model calls is answered by
+    blackbird.doors.adapters.memory(), or by blackbird mem.
+
+    Examples:
+
+      blackbird tools --format anthropic > tools.json
+    """
+    adapters = importlib.import_module("blackbird.doors.adapters")
+    output.write_text(json.dumps(adapters.tools(api.value), indent=2, ensure_ascii=False) + "\n")

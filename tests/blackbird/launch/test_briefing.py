@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from blackbird.agents import servers
-from tests.blackbird.launch.cockpit import BLACKBIRD, Cockpit
+from tests.blackbird.launch.cockpit import BLACKBIRD, INJECT, Cockpit
 
 DECIDED = "the crane is painted red, because the harbour master wants it"
 #: An agent that does one task in which something is decided.
@@ -44,6 +44,7 @@ Path("seen.json").write_text(json.dumps({{"arguments": sys.argv[1:], "environ": 
 @pytest.fixture(scope="module")
 def informed(shared: Cockpit) -> Cockpit:
     """A user in whose memory there is something."""
+    shared.environ[INJECT] = "true"
     shared.run("--session", "harbour", "--", sys.executable, "-c", WORKER)
     return shared
 
@@ -198,7 +199,7 @@ def test_without_a_pack_nothing_is_added(informed: Cockpit) -> None:
 
 
 def test_a_setting_turns_it_off(informed: Cockpit) -> None:
-    seen = Seen(informed, "some-agent", BLACKBIRD_CONTEXT_INJECT="false")
+    seen = Seen(informed, "some-agent", **{INJECT: "false"})
     assert (seen.files, seen.told["pack"]) == ({}, None)
 
 
@@ -217,7 +218,7 @@ def test_a_memory_that_fails_never_stops_the_agent(informed: Cockpit) -> None:
 
 def test_a_dry_run_shows_the_way_and_asks_nobody(alone: Cockpit) -> None:
     alone.program("claude", CLIENT)
-    done = alone.run("--dry-run", "--json", "--", "claude", "-p", "x")
+    done = alone.run("--dry-run", "--json", "--", "claude", "-p", "x", environ={INJECT: "true"})
     plan = json.loads(done.stdout)
     assert any("pack-RUN.json" in word for word in plan["arguments"])
     assert plan["variables"]["BLACKBIRD_PACK"].endswith("pack-RUN.md")
