@@ -41,10 +41,10 @@ def dump(home: Home) -> list[bytes]:
 def ask(task: Task, words: str) -> int:
     """An agent's request in the name of a task."""
     body = {"model": "scripted-1", "max_tokens": 99, "messages": [{"role": "user", "content": words}]}
-    request = urllib.request.Request(
+    request = urllib.request.Request(  # noqa: S310 - the recorder of this test
         task.environment["ANTHROPIC_BASE_URL"] + "/v1/messages", json.dumps(body).encode(), {"x-api-key": "k"}
     )
-    with urllib.request.urlopen(request, timeout=20) as answer:
+    with urllib.request.urlopen(request, timeout=20) as answer:  # noqa: S310
         answer.read()
         status: int = answer.status
         return status
