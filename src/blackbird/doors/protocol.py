@@ -1,13 +1,13 @@
 """What an MCP server says to each message, as values: by the handshake revisions, and by the one without."""
 
 from collections.abc import Mapping
-from importlib import metadata
 from typing import Any
 
 import msgspec
 
 from blackbird.doors import schema
 from blackbird.doors.answer import UNKNOWN_TOOL, Answer
+from blackbird.doors.version import version
 
 PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS, INTERNAL_ERROR = (
     -32700,
@@ -124,7 +124,7 @@ def line(request: Request, values: Mapping[str, Any]) -> bytes:
 
 def server() -> dict[str, str]:
     """What this server calls itself."""
-    return {"name": "blackbird", "title": "Blackbird memory", "version": metadata.version("blackbird")}
+    return {"name": "blackbird", "title": "Blackbird memory", "version": version()}
 
 
 def _respond_alone(request: Request) -> dict[str, Any]:

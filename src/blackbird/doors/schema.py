@@ -38,7 +38,7 @@ class Search(_Arguments, frozen=True, kw_only=True):
     k: _K | None = None
     types: Annotated[list[Type], msgspec.Meta(max_length=len(Type), description="Only these kinds.")] | None = None
     everywhere: (
-        Annotated[bool, msgspec.Meta(description="Search all projects, not only this session and project.")] | None
+        Annotated[bool, msgspec.Meta(description="Search all sessions of all projects, not only this one.")] | None
     ) = None
 
 

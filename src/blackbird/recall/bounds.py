@@ -4,13 +4,16 @@ from typing import Any
 
 import msgspec
 
-from blackbird.artifacts.model import Artifact
+from blackbird.artifacts.model import Artifact, Provenance
 from blackbird.recall.model import Cut
 from blackbird.tokens import Counter
 
 #: What one artifact may take: twice a pack, so that whoever follows some of its pointers does not drown in one.
 MOST_TOKENS = 3000
-_PROVENANCE = "provenance"
+#: What of an artifact can be long besides its content.
+_OUTER = ("title", "provenance")
+#: How many characters of a quote tell which words are meant, where there is no room for all of them.
+_QUOTE = 300
 _ENDING = " …"
 #: What each part may take in any case; only a bound far below the usual one would leave it less.
 _LEAST = 20
@@ -20,13 +23,14 @@ def bounded(artifact: Artifact, counter: Counter, most: int | None) -> tuple[Art
     """The artifact within a number of tokens as JSON, if one is given, and what of it was cut."""
     if most is None or size(artifact, counter) <= most:
         return artifact, ()
+    cuts = [cut for each in artifact.provenance for cut in _long(each)]
+    artifact = msgspec.structs.replace(artifact, provenance=tuple(_briefer(each) for each in artifact.provenance))
     content = artifact.content
     parts: dict[str, Any] = {name: getattr(content, name) for name in content.__struct_fields__}
-    parts[_PROVENANCE] = artifact.provenance
+    parts |= {name: getattr(artifact, name) for name in _OUTER}
     sizes = {name: size(value, counter) for name, value in parts.items()}
     frame = size(artifact, counter) - sum(sizes.values())
     level = _level(sorted(sizes.values()), most - frame)
-    cuts: list[Cut] = []
     for name, value in parts.items():
         if sizes[name] > level and type(value) in (str, tuple):
             kept = _fitting(value, level, counter)
@@ -35,9 +39,18 @@ def bounded(artifact: Artifact, counter: Counter, most: int | None) -> tuple[Art
             parts[name] = value[:kept] + _ENDING if isinstance(value, str) else value[:kept]
             unit = "characters" if isinstance(value, str) else "entries"
             cuts.append(Cut(part=name, kept=kept, of=len(value), unit=unit))
-    provenance = parts.pop(_PROVENANCE)
-    cut = msgspec.structs.replace(content, **parts)
-    return msgspec.structs.replace(artifact, content=cut, provenance=provenance), tuple(cuts)
+    outer = {name: parts.pop(name) for name in _OUTER}
+    told = msgspec.structs.replace(artifact, content=msgspec.structs.replace(content, **parts), **outer)
+    return told, tuple(cuts)
+
+
+def _long(pointer: Provenance) -> list[Cut]:
+    length = len(pointer.quote)
+    return [Cut(part="quote", kept=_QUOTE, of=length, unit="characters")] if length > _QUOTE else []
+
+
+def _briefer(pointer: Provenance) -> Provenance:
+    return msgspec.structs.replace(pointer, quote=pointer.quote[:_QUOTE] + _ENDING) if _long(pointer) else pointer
 
 
 def size(value: Any, counter: Counter) -> int:

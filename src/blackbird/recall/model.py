@@ -53,10 +53,6 @@ class Piece(msgspec.Struct, frozen=True, kw_only=True):
     problems: tuple[str, ...] = ()
     masked: int = 0
 
-    def with_data(self, data: bytes, masked: int) -> "Piece":
-        """The same with other bytes, as so many secrets were masked in them."""
-        return msgspec.structs.replace(self, data=data, masked=masked)
-
     @property
     def is_sound(self) -> bool:
         """Whether what is there is what was written."""

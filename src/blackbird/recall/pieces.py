@@ -1,6 +1,7 @@
 """From an artifact to the very bytes that it comes from, and whether they are what was written."""
 
 from collections.abc import Iterable
+from pathlib import Path
 from typing import NamedTuple
 
 from blackbird.artifacts.model import Artifact, Provenance
@@ -23,13 +24,15 @@ class _Checked(NamedTuple):
     problems: tuple[str, ...]
 
 
-def proofs(trace: Trace, artifact: Artifact) -> tuple[Proof, ...]:
-    """Whether the words of each pointer stand where it says."""
+def proofs(folder: Path, artifact: Artifact) -> tuple[Proof, ...]:
+    """Whether the words of each pointer stand where it says, in the trace of a folder."""
+    trace = Trace(folder)
     return tuple(judge(evidence.body(trace, each.evidence), each) for each in artifact.provenance)
 
 
-def pieces(trace: Trace, artifact: Artifact) -> list[Piece]:
+def pieces(folder: Path, artifact: Artifact) -> list[Piece]:
     """The evidence of an artifact, each pointer in its turn. Each segment is read and checked once."""
+    trace = Trace(folder)
     standing = [evidence.find(trace, each.evidence) for each in artifact.provenance]
     wanted: dict[int, set[int]] = {}
     for segment, sequence in (place for found in standing if found is not None for place in found.records):

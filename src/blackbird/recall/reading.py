@@ -3,15 +3,17 @@
 What answers one kind of question is loaded when it is first asked: a command asks one, and an agent waits for it.
 """
 
-import importlib
 import threading
 import time
 from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
+import msgspec
+
 from blackbird import usage
 from blackbird.artifacts.model import Type
+from blackbird.artifacts.proof import Proof
 from blackbird.config.resolve import Config
 from blackbird.errors import MemoryBusy, MemoryDamaged, NotFound
 from blackbird.home import Home
@@ -19,7 +21,7 @@ from blackbird.recall import bounds, freshness
 from blackbird.recall.egress import Egress
 from blackbird.recall.model import Piece, Whole
 from blackbird.recall.whose import Whose
-from blackbird.retrieve.model import Asked, Found, Neighbour, Scope
+from blackbird.retrieve.model import Asked, Card, Found, Neighbour, Scope
 from blackbird.store.memory import Memory, Reader, Stored
 from blackbird.tokens import Counter, counter
 from blackbird.usage import Use
@@ -27,7 +29,7 @@ from blackbox.errors import UsageError, WriteError
 
 if TYPE_CHECKING:
     from blackbird.derive import Report
-    from blackbird.pack.model import Caps, Pack
+    from blackbird.pack.model import Pack, Wanted
 
 _Answer = TypeVar("_Answer")
 Tell = Callable[[int, int], None]
@@ -91,11 +93,10 @@ class Recall:
         everywhere: bool = False,
     ) -> Found:
         """The best cards for some words. Without a session that of the asker is meant, or, if it has none, all."""
-        many = k if k is not None else int(self._config["retrieval.k_default"])
-        if not 1 <= many <= _MOST_CARDS:
-            raise UsageError(f"{many} cards cannot be asked for", f"ask for 1 to {_MOST_CARDS}")
+        from blackbird.retrieve import search as searching  # noqa: PLC0415 - see above
+
+        many = self._many(k)
         began = time.perf_counter()
-        searching = importlib.import_module("blackbird.retrieve.search")
 
         def found(memory: Memory) -> Found:
             asked = Asked(
@@ -105,11 +106,12 @@ class Recall:
                 max_snippet_tokens=int(self._config["retrieval.max_snippet_tokens"]),
                 types=tuple(types),
             )
-            answer: Found = searching.search(memory, asked, self._counter)
-            return answer
+            answer = searching.search(memory, asked, self._counter)
+            return msgspec.structs.replace(answer, cards=tuple(self._card(memory, each) for each in answer.cards))
 
         with self._lock:
-            answer = self.ask(found)
+            cleaned = self.ask(found)
+            answer = msgspec.structs.replace(cleaned, tokens=bounds.size(cleaned.cards, self._counter))
             scope = answer.asked.scope
             told = {"tokens": answer.tokens, "found": len(answer.cards)}
             self._note("search", began, session=scope.session, task=scope.task, **told)
@@ -127,7 +129,7 @@ class Recall:
             answer = Whole(
                 artifact=artifact,
                 is_expired=stored.is_expired,
-                proofs=self._trace("proofs", stored) if proved else (),
+                proofs=self._proofs(stored) if proved else (),
                 tokens=bounds.size(artifact, self._counter),
                 cut=cut,
             )
@@ -136,13 +138,18 @@ class Recall:
 
     def related(self, identifier: str, k: int | None = None) -> list[Neighbour]:
         """What has to do with an artifact, the nearest first."""
+        from blackbird.retrieve import neighbours  # noqa: PLC0415 - see above
+
+        many, longest = self._many(k), int(self._config["retrieval.max_snippet_tokens"])
         began = time.perf_counter()
-        neighbours = importlib.import_module("blackbird.retrieve.neighbours")
-        many = k if k is not None else int(self._config["retrieval.k_default"])
+
+        def found(memory: Memory) -> list[Neighbour]:
+            stored = _whole(memory, identifier)
+            near = neighbours.related(memory, stored, many, self._counter, max_snippet_tokens=longest)
+            return [msgspec.structs.replace(each, card=self._card(memory, each.card)) for each in near]
+
         with self._lock:
-            answer: list[Neighbour] = self.ask(
-                lambda memory: neighbours.related(memory, _whole(memory, identifier), many, self._counter)
-            )
+            answer = self.ask(found)
             self._note("related", began, tokens=bounds.size(answer, self._counter), found=len(answer))
         return answer
 
@@ -156,49 +163,98 @@ class Recall:
         budget: int | None = None,
     ) -> "Pack":
         """What a task should know of those before it. A session that nothing is known of yet is no mistake here."""
-        began = time.perf_counter()
-        building = importlib.import_module("blackbird.pack.building")
-        model = importlib.import_module("blackbird.pack.model")
+        from blackbird.pack import limits  # noqa: PLC0415 - see above
+        from blackbird.pack.model import Wanted  # noqa: PLC0415
 
-        def built(memory: Memory) -> "Pack":
-            wanted = model.Wanted(
-                session=self._named(memory, session) if session is not None else self._own.session,
-                task=task if task is not None or session is not None else self._own.task,
-                description=description,
-                folder=folder,
-                caps=self._caps(budget),
+        began = time.perf_counter()
+
+        def found(memory: Memory) -> tuple["Pack", bool]:
+            is_own = session is None
+            return self._kept_pack(
+                memory,
+                Wanted(
+                    session=self._own.session if session is None else self._known(memory, session),
+                    task=self._own.task if task is None and is_own else task,
+                    description=description,
+                    folder=folder,
+                    caps=limits.caps(self._config, budget),
+                ),
             )
-            pack: Pack = building.build(memory, wanted, self._counter)
-            return pack
 
         with self._lock:
-            answer = self.ask(built)
+            answer, is_kept = self._answer(found)
             sections = {section.name: section.tokens for section in answer.sections}
-            told = {"tokens": answer.tokens, "sections": sections}
+            told = {"tokens": answer.tokens, "sections": sections, "cached": is_kept}
             self._note("context", began, session=answer.session, task=answer.task, **told)
         return answer
 
     def evidence(self, identifier: str) -> list[Piece]:
         """The very bytes that an artifact comes from, and whether they are what was written."""
+        from blackbird.recall import pieces  # noqa: PLC0415 - see above
+
         began = time.perf_counter()
         with self._lock:
             stored = self._answer(lambda memory: _whole(memory, identifier))
-            answer = [self._without_secrets(piece) for piece in self._trace("pieces", stored)]
             artifact = stored.artifact
+            answer = [self._without_secrets(each) for each in pieces.pieces(self._home.trace, artifact)]
             self._note("evidence", began, session=artifact.session, task=artifact.task, found=len(answer))
         return answer
 
-    def _trace(self, what: str, stored: Stored) -> Any:
-        folders = importlib.import_module("blackbird.trace.folder")
-        pieces = importlib.import_module("blackbird.recall.pieces")
-        return getattr(pieces, what)(folders.Trace(self._home.trace), stored.artifact)
+    def _many(self, k: int | None) -> int:
+        many = k if k is not None else int(self._config["retrieval.k_default"])
+        if not 1 <= many <= _MOST_CARDS:
+            raise UsageError(f"{many} cards cannot be asked for", f"ask for 1 to {_MOST_CARDS}")
+        return many
+
+    def _card(self, memory: Memory, card: Card) -> Card:
+        """A card, made anew if there is a secret in its artifact: half of one in a snippet, no rule would know."""
+        from blackbird.retrieve import cards  # noqa: PLC0415 - see above
+
+        stored = memory.get(card.id)
+        cleaned = self._egress.clean(stored)
+        if cleaned is None or cleaned is stored:
+            return card
+        longest = int(self._config["retrieval.max_snippet_tokens"])
+        return cards.card(cleaned, self._counter, longest, score=card.score, why=card.why)
+
+    def _kept_pack(self, memory: Memory, wanted: "Wanted") -> tuple["Pack", bool]:
+        """A pack that was made before, by the same rules of redaction, or a new one; and which of both it is."""
+        from blackbird.pack import cache, limits  # noqa: PLC0415 - see above
+
+        counting = limits.counter(self._config)
+        folder = self._home.derived / cache.FOLDER
+        return cache.kept_or_built(
+            folder,
+            memory,
+            wanted,
+            counting,
+            lambda: self._egress.clean(self._pack(memory, wanted, counting)),
+            rules=self._egress.name,
+        )
+
+    def _pack(self, memory: Memory, wanted: "Wanted", counting: Counter) -> "Pack":
+        """A pack, made anew if there is a secret in what it is made of: lines are cut, as snippets are."""
+        from blackbird.pack import building, reading  # noqa: PLC0415 - see above
+
+        material = reading.material(memory, wanted)
+        pack = building.compose(material, counting)
+        told = {identifier for section in pack.sections for line in section.lines for identifier in line.ids}
+        used = tuple(artifact for artifact in material.every() if artifact.id in told)
+        if self._egress.clean(used) == used:
+            return pack
+        return building.compose(self._egress.clean(material), counting)
+
+    def _proofs(self, stored: Stored) -> tuple[Proof, ...]:
+        from blackbird.recall import pieces  # noqa: PLC0415 - see above
+
+        return pieces.proofs(self._home.trace, stored.artifact)
 
     def _without_secrets(self, piece: Piece) -> Piece:
-        cleaned: Piece = self._egress.clean(piece)
+        cleaned = self._egress.clean(piece)
         if piece.data is None:
             return cleaned
         data, masked = self._egress.data(piece.data)
-        return cleaned.with_data(data, masked)
+        return msgspec.structs.replace(cleaned, data=data, masked=masked)
 
     def _answer(self, question: Callable[[Memory], _Answer]) -> _Answer:
         """The answer of the memory, brought up to the trace first, and made anew if it turns out to be damaged."""
@@ -206,7 +262,8 @@ class Recall:
             self._catch_up()
             return question(self._memory())
         except MemoryDamaged:
-            derive = importlib.import_module("blackbird.derive")
+            from blackbird import derive  # noqa: PLC0415 - see above
+
             self.report = derive.rebuild(self._home, self._tell)
             return question(self._memory())
 
@@ -215,7 +272,8 @@ class Recall:
         memory = self._reader.memory
         if memory is not None and freshness.is_up_to_date(memory, self._home):
             return
-        derive = importlib.import_module("blackbird.derive")
+        from blackbird import derive  # noqa: PLC0415 - see above
+
         try:
             self.report = derive.catch_up(self._home, self._tell)
         except (MemoryBusy, WriteError):
@@ -225,31 +283,26 @@ class Recall:
     def _memory(self) -> Memory:
         memory = self._reader.memory
         if memory is None:
-            choice = importlib.import_module("blackbird.sessions.choice")
-            raise NotFound("there is no memory yet", choice.NOTHING_YET)
+            from blackbird.sessions.choice import NOTHING_YET  # noqa: PLC0415 - see above
+
+            raise NotFound("there is no memory yet", NOTHING_YET)
         return memory
 
     def _scope(self, memory: Memory, session: str | None, task: str | None, *, everywhere: bool) -> Scope:
         if session is not None:
-            name: str | None = self._named(memory, session)
+            name: str | None = _named(memory, session)
         else:
             name, task = self._own.session, task if task is not None else self._own.task
-        project = _project(memory, name) if everywhere and name is not None else ()
-        return Scope(session=name, task=task, project=project, only=name is not None and not everywhere)
+        is_narrow = not everywhere and (name is not None or task is not None)
+        project = _project(memory, name) if not is_narrow and name is not None else ()
+        return Scope(session=name, task=task, project=project, only=is_narrow)
 
-    def _named(self, memory: Memory, name: str) -> str:
-        """What the memory calls a session. Its own names are known to it; others need the census."""
-        if name in memory.sessions():
-            return name
-        named: str = importlib.import_module("blackbird.derive").session_named(memory, name)
-        return named
-
-    def _caps(self, budget: int | None) -> "Caps":
-        model = importlib.import_module("blackbird.pack.model")
-        asked = {name: self._config[f"context.{name}_tokens"] for name in _CAPS}
-        total = budget if budget is not None else self._config["context.budget_tokens"]
-        caps: Caps = model.Caps(total=total, **asked)
-        return caps
+    def _known(self, memory: Memory, session: str) -> str:
+        """What the memory calls a session; one that is about to begin is called as it was given."""
+        try:
+            return _named(memory, session)
+        except NotFound:
+            return session
 
     def _note(self, op: str, began: float, **told: Any) -> None:
         asked = (self._own.run, op)
@@ -267,12 +320,19 @@ class Recall:
         usage.note(self._home, use)
 
 
-_CAPS = ("decisions", "constraints", "implemented", "open_threads", "pointers")
-
-
 def _whole(memory: Memory, identifier: str) -> Stored:
-    stored: Stored = importlib.import_module("blackbird.retrieve.lookup").whole(memory, identifier)
-    return stored
+    from blackbird.retrieve import lookup  # noqa: PLC0415 - see above
+
+    return lookup.whole(memory, identifier)
+
+
+def _named(memory: Memory, name: str) -> str:
+    """What the memory calls a session. Its own names are known to it; others need the census."""
+    if name in memory.sessions():
+        return name
+    from blackbird import derive  # noqa: PLC0415 - see above
+
+    return derive.session_named(memory, name)
 
 
 def _project(memory: Memory, session: str) -> tuple[str, ...]:

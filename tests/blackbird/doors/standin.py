@@ -12,6 +12,7 @@ from blackbird.artifacts.proof import Proof
 from blackbird.canon.model import Evidence, Side
 from blackbird.doors import stdio
 from blackbird.doors.dispatch import Dispatcher
+from blackbird.doors.guard import Guard
 from blackbird.errors import NotFound
 from blackbird.pack.model import Pack
 from blackbird.recall.model import Whole
@@ -19,6 +20,7 @@ from blackbird.recall.whose import Whose
 from blackbird.retrieve.model import Asked, Card, Found, Neighbour
 
 AT = 1_772_000_000_000_000_000
+TOKEN = "sesame-open-please"
 PROOF = Provenance(
     item="i1",
     evidence=Evidence(source="req_1", side=Side.RESPONSE, start=0, end=9, segment=1, sequence=7),
@@ -170,5 +172,20 @@ def opened(delay: float = 0.0) -> Iterator[Dispatcher]:
     yield Dispatcher(StandIn(), os.environ)
 
 
+def serve() -> None:
+    """The same over HTTP, until it is told to end; where it is, is its first line."""
+    from blackbird.doors import http  # takes a second, and is not for those who use the other door
+
+    where = http.listen("127.0.0.1", 0)
+    guard = Guard("127.0.0.1", where.getsockname()[1], TOKEN)
+    sys.stdout.write(f"http://{guard.name}\n")
+    sys.stdout.flush()
+    with opened() as dispatcher:
+        http.serve(http.application(dispatcher, guard, lambda: "figures 1\n"), where)
+
+
 if __name__ == "__main__":
-    sys.exit(stdio.main(partial(opened, float(sys.argv[1]) if sys.argv[1:] else 0.0)))
+    if sys.argv[1:] == ["http"]:
+        serve()
+    else:
+        sys.exit(stdio.main(partial(opened, float(sys.argv[1]) if sys.argv[1:] else 0.0)))

@@ -4,10 +4,10 @@ import io
 import json
 from typing import Any
 
-import mcp_types
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from mcp.types import version as revisions
 
 from blackbird.doors import protocol, schema, stdio
 from blackbird.errors import NotFound
@@ -60,8 +60,8 @@ def test_the_handshake_agrees_on_a_revision(asked: Any, answered: str) -> None:
 
 
 def test_the_revisions_are_those_of_the_sdk() -> None:
-    assert protocol.HANDSHAKES == mcp_types.version.HANDSHAKE_PROTOCOL_VERSIONS
-    assert protocol.ENVELOPES == mcp_types.version.MODERN_PROTOCOL_VERSIONS
+    assert protocol.HANDSHAKES == revisions.HANDSHAKE_PROTOCOL_VERSIONS
+    assert protocol.ENVELOPES == revisions.MODERN_PROTOCOL_VERSIONS
 
 
 def test_a_request_that_names_its_revision_needs_no_handshake() -> None:

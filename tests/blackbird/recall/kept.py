@@ -27,7 +27,7 @@ class Kept:
 
     def record(self) -> "Kept":
         """A decision, what was done upon it, and a session of somebody else."""
-        self.say(self.one, "Let's use SQLite for the store, and never delete a segment.", "I put it into store.py.")
+        self.say(self.one, "Let's use SQLite instead of Postgres. Never delete a segment.", "I put it into store.py.")
         self.say(self.two, "How is the weather in the harbour?", "The harbour is calm.")
         return self.save()
 

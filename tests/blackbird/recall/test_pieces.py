@@ -1,6 +1,7 @@
 """From an artifact to the very bytes: where they stand, and whether they are what was written."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,7 +11,6 @@ from blackbird.artifacts.proof import Proof
 from blackbird.recall import Piece
 from blackbird.recall.pieces import pieces
 from blackbird.store.memory import Reader
-from blackbird.trace.folder import Trace
 from tests.blackbird.recall.kept import Kept
 
 
@@ -22,8 +22,7 @@ def artifacts(kept: Kept) -> list[Artifact]:
 
 
 def found(kept: Kept) -> list[Piece]:
-    trace = Trace(kept.home.trace)
-    return [piece for artifact in artifacts(kept) for piece in pieces(trace, artifact)]
+    return [piece for artifact in artifacts(kept) for piece in pieces(kept.home.trace, artifact)]
 
 
 @pytest.mark.requirement("METRICS-06")
@@ -56,7 +55,7 @@ def test_words_that_were_exchanged_are_told(tmp_path: Path) -> None:
     record = next(each for each in kept.book.tracer.current.records if b"harbour" in (each.payload or b""))
     kept.book.tracer.current.change(record.sequence, (record.payload or b"").replace(b"harbour", b"barhour"))
     kept.save()
-    got = [piece for artifact in before for piece in pieces(Trace(kept.home.trace), artifact)]
+    got = [piece for artifact in before for piece in pieces(kept.home.trace, artifact)]
     assert {piece.proof for piece in got if not piece.is_sound} == {Proof.OTHER}
 
 
@@ -71,7 +70,7 @@ def test_a_segment_that_was_written_anew_is_told_by_the_one_that_follows(tmp_pat
     other = first.records[-1]
     first.change(other.sequence, (other.payload or b"").replace(b"true", b"true "))
     (kept.home.trace / "00000001.wal").write_bytes(first.wal)
-    got = [piece for artifact in before for piece in pieces(Trace(kept.home.trace), artifact)]
+    got = [piece for artifact in before for piece in pieces(kept.home.trace, artifact)]
     wrong = {piece.evidence.segment: piece.problems for piece in got if not piece.is_sound}
     assert wrong == {1: ("segment 1 is not as it was recorded: its root differs",)}
     assert {piece.proof for piece in got} == {Proof.FOUND}
@@ -86,7 +85,7 @@ def test_damage_is_told_with_its_place(tmp_path: Path) -> None:
     at = data.index(b"harbour is calm")
     data[at] ^= 1
     path.write_bytes(data)
-    got = [piece for artifact in before for piece in pieces(Trace(kept.home.trace), artifact)]
+    got = [piece for artifact in before for piece in pieces(kept.home.trace, artifact)]
     problems = {problem for piece in got for problem in piece.problems}
     assert len(problems) == 1
     assert problems.pop().endswith(" of segment 1 are damaged")
@@ -97,7 +96,7 @@ def test_what_retention_removed_is_gone_and_no_mistake(tmp_path: Path) -> None:
     before = artifacts(kept)
     kept.book.tracer.save(kept.home.trace, gone=(1,))
     (kept.home.trace / "00000001.wal").unlink()
-    got = [piece for artifact in before for piece in pieces(Trace(kept.home.trace), artifact)]
+    got = [piece for artifact in before for piece in pieces(kept.home.trace, artifact)]
     assert {(piece.proof, piece.data, piece.records, piece.is_sound) for piece in got} == {
         (Proof.GONE, None, (), True)
     }
@@ -105,7 +104,12 @@ def test_what_retention_removed_is_gone_and_no_mistake(tmp_path: Path) -> None:
 
 def test_statements_and_imported_lines_lead_to_their_records(tmp_path: Path) -> None:
     kept = Kept(tmp_path)
-    said = {"type": "user", "sessionId": "native-1", "uuid": "u1", "timestamp": "2026-11-16T12:00:00Z"}
+    said: dict[str, Any] = {
+        "type": "user",
+        "sessionId": "native-1",
+        "uuid": "u1",
+        "timestamp": "2026-11-16T12:00:00Z",
+    }
     said |= {"message": {"role": "user", "content": "Always run the linter before you commit."}}
     kept.book.log("claude-code", "/home/mira/log.jsonl", "native-1", [said])
     kept.save()
