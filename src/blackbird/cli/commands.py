@@ -37,6 +37,7 @@ COMMANDS = {
     "show": "blackbird.cli.flight.showing:show",
     "export": "blackbird.cli.flight.exporting:command",
     "audit": "blackbird.cli.flight.auditing:command",
+    "pack": "blackbird.cli.memory.packing:command",
     "mem": "blackbird.cli.memory.group:app",
     "evidence": "blackbird.cli.memory.evidence:command",
     "derive": "blackbird.cli.memory.deriving:command",

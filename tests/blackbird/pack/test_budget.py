@@ -116,3 +116,11 @@ def test_a_counter_that_finds_more_in_a_whole_is_believed() -> None:
 
     found = Fit(Meter(Odd()), is_marking=False).section(choice("decisions", *(("one two",),) * 6), 100, 20)
     assert [len(found.lines), found.tokens] == [3, 20]
+
+
+def test_lines_of_the_same_artifact_are_told_apart() -> None:
+    same = [Candidate(("art_0",), (form,), "") for form in ("one two", "one two three four five six seven")]
+    given = Choice("warnings", "warnings", same)
+    section = fit().section(given, 100, 9)
+    assert [line.text for line in section.lines] == ["one two"]
+    assert [one.title for one in missing(given, section)] == ["one two three four five six seven"]
