@@ -1,18 +1,20 @@
 """How long an answer takes: of memories of a hundred thousand and a million artifacts, in process and from outside.
 
-Searches run beside FTS5 as most use it and beside tantivy, question by question in turns, so that a slow moment of the
-machine hits all alike; a loop that always does the same stands beside them and shows what the machine itself varies by.
+Searches run beside FTS5 as most use it and beside tantivy, question by question in turns, so that a slow moment of
+the machine hits all alike; a loop that always does the same shows what the machine itself varies by.
 """
 
 import json
 import os
 import platform
 import random
+import resource
 import shutil
 import subprocess
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -39,11 +41,12 @@ _K = 8
 _QUESTIONS_A_ROUND = 60
 _STARTS_A_ROUND = 5
 _PROGRAM = str(Path(sys.executable).parent / "blackbird")
-Samples = dict[tuple[str, str], list[float]]
+#: Milliseconds on the wall and of the processor.
+Samples = dict[tuple[str, str], list[tuple[float, float]]]
 
 
 class Row(msgspec.Struct):
-    """One operation by one contender, in milliseconds."""
+    """One operation by one contender, in milliseconds; `cpu` is what the processor had to do for it."""
 
     operation: str
     contender: str
@@ -51,6 +54,8 @@ class Row(msgspec.Struct):
     p50: float
     p95: float
     longest: float
+    cpu_p50: float
+    cpu_p95: float
 
 
 class Course(msgspec.Struct):
@@ -114,7 +119,7 @@ def _ask(found: Stores, recall: Recall, question: Question, samples: Samples) ->
     random.Random(question.id).shuffle(contenders)
     for operation, session in ((SCOPED, question.session), (UNSCOPED, None)):
         for name, search in contenders:
-            _timed(samples, operation, name, lambda search=search, session=session: search(question.text, session))
+            _timed(samples, operation, name, partial(search, question.text, session))
     _timed(samples, GET, OURS, lambda: recall.get(question.id))
     _timed(samples, RELATED, OURS, lambda: recall.related(question.id, _K))
     _timed(samples, NOISE, NOISE, lambda: sum(range(40_000)))
@@ -136,8 +141,8 @@ def _outside(home: Home, asked: list[Question], count: int, samples: Samples) ->
     for at, question in enumerate(asked[: count + 1]):
         own: Samples = samples if at else {}  # the first loads what a machine that just started has not read yet
         words = ["mem", "search", question.text, "--session", question.session]
-        _timed(own, COMMAND, OURS, lambda words=words: _run(words, environment))
-        _timed(own, FIRST, OURS, lambda question=question: _first_answer(question, environment))
+        _timed(own, COMMAND, OURS, partial(_run, words, environment))
+        _timed(own, FIRST, OURS, partial(_first_answer, question, environment))
 
 
 def _run(words: list[str], environment: dict[str, str]) -> None:
@@ -149,7 +154,7 @@ def _run(words: list[str], environment: dict[str, str]) -> None:
 def _first_answer(question: Question, environment: dict[str, str]) -> None:
     """Everything that a client sends until a tool has answered, written at once as some clients do."""
     about = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "bench", "version": "1"}}
-    arguments = {"query": question.text, "session_id": question.session}
+    arguments = {"query": question.text, "session": question.session}
     messages: list[dict[str, Any]] = [
         {"id": 0, "method": "initialize", "params": about},
         {"method": "notifications/initialized"},
@@ -175,20 +180,30 @@ def _first_answer(question: Question, environment: dict[str, str]) -> None:
 
 
 def _timed(samples: Samples, operation: str, contender: str, run: Callable[[], object]) -> None:
-    began = time.perf_counter()
+    began, used = time.perf_counter(), _processor()
     run()
-    samples.setdefault((operation, contender), []).append((time.perf_counter() - began) * 1e3)
+    taken = (time.perf_counter() - began) * 1e3, (_processor() - used) * 1e3
+    samples.setdefault((operation, contender), []).append(taken)
+
+
+def _processor() -> float:
+    """Seconds of this process and of those that it has waited for."""
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.process_time() + children.ru_utime + children.ru_stime
 
 
 def _rows(samples: Samples) -> list[Row]:
-    return [
-        Row(operation, contender, len(taken), quantile(taken, 0.5), quantile(taken, 0.95), max(taken))
-        for (operation, contender), taken in sorted(samples.items(), key=_order)
-    ]
+    return [_row(*name, samples[name]) for name in sorted(samples, key=_order)]
 
 
-def _order(entry: tuple[tuple[str, str], list[float]]) -> tuple[int, str]:
-    operation, contender = entry[0]
+def _row(operation: str, contender: str, taken: list[tuple[float, float]]) -> Row:
+    wall, cpu = [each[0] for each in taken], [each[1] for each in taken]
+    found = (quantile(wall, 0.5), quantile(wall, 0.95), max(wall), quantile(cpu, 0.5), quantile(cpu, 0.95))
+    return Row(operation, contender, len(taken), *found)
+
+
+def _order(name: tuple[str, str]) -> tuple[int, str]:
+    operation, contender = name
     order = [SCOPED, UNSCOPED, GET, RELATED, COLD, CACHED, COMMAND, FIRST, NOISE]
     return order.index(operation), contender
 
@@ -200,18 +215,19 @@ def _say(text: str) -> None:
 def as_markdown(report: LatencyReport) -> str:
     """The tables of the README."""
     lines = [
-        f"Measured with {report.machine}, {report.rounds} rounds of {_QUESTIONS_A_ROUND} questions, contenders in turns;",
-        "milliseconds. Plain FTS5 is one table with its own tokenizer, words joined by OR and a join for the session.",
+        f"Measured with {report.machine}, {report.rounds} rounds of {_QUESTIONS_A_ROUND} questions, all in turns;",
+        "milliseconds. Plain FTS5 is one table with its own tokenizer, words joined by OR, a join for the session.",
     ]
     for course in report.courses:
         lines += ["", f"{course.artifacts:,} artifacts ({_written(course)}):", ""]
-        lines += ["| what | by | p50 | p95 | longest | p95 to stay below |", "|---|---|---:|---:|---:|---:|"]
+        lines += ["| what | by | p50 | p95 | longest | CPU p50 | CPU p95 | p95 to stay below |"]
+        lines += ["|---|---|---:|---:|---:|---:|---:|---:|"]
         for row in course.rows:
             limit = LIMITS.get(row.operation) if row.contender == OURS else None
-            lines.append(
-                f"| {row.operation} | {row.contender if row.contender != NOISE else ''} | {row.p50:.1f} | {row.p95:.1f} "
-                f"| {row.longest:.1f} | {limit or ''} |"
-            )
+            by = row.contender if row.contender != NOISE else ""
+            figures = (row.p50, row.p95, row.longest, row.cpu_p50, row.cpu_p95)
+            times = " | ".join(f"{figure:.1f}" for figure in figures)
+            lines.append(f"| {row.operation} | {by} | {times} | {limit or ''} |")
     if report.missing:
         lines += ["", f"Not installed, so not measured: {', '.join(report.missing)}."]
     return "\n".join(lines)

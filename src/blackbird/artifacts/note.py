@@ -8,7 +8,7 @@ from blackbird.artifacts import plan
 from blackbird.artifacts.model import Artifact
 from blackbird.artifacts.plan import Task
 from blackbird.timeline import spending, statements
-from blackbird.timeline.timeline import Spent, Timeline
+from blackbird.timeline.timeline import Spent, Stated, Timeline
 
 
 class Spending(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -54,8 +54,7 @@ class Note(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 def note(timeline: Timeline, artifacts: Iterable[Artifact] = ()) -> Note:
     """What is known of a session by its end so far, and by what it left behind."""
     about = timeline.about
-    opened = [one.at for one in timeline.stated if one.event == statements.SESSION_START]
-    closed = [one.at for one in timeline.stated if one.event == statements.SESSION_END]
+    opened, closed = _open_and_closed(timeline.stated)
     return Note(
         session=about.session,
         goal=about.goal,
@@ -67,11 +66,23 @@ def note(timeline: Timeline, artifacts: Iterable[Artifact] = ()) -> Note:
         began=about.began,
         ended=about.ended,
         is_active=about.is_active,
-        opened=opened[0] if opened else None,
-        closed=closed[-1] if closed and (not opened or opened[-1] <= closed[-1]) else None,
+        opened=opened,
+        closed=closed,
         plan=plan.plan(timeline.stated, artifacts),
         spent=_spent(timeline),
     )
+
+
+def _open_and_closed(stated: Iterable[Stated]) -> tuple[int | None, int | None]:
+    """When a session was opened first, and when it was closed for good."""
+    opened: int | None = None
+    closed: int | None = None
+    for one in stated:
+        if one.event == statements.SESSION_START:
+            opened, closed = one.at if opened is None else opened, None
+        elif one.event == statements.SESSION_END:
+            closed = one.at
+    return opened, closed
 
 
 def _spent(timeline: Timeline) -> tuple[Spending, ...]:

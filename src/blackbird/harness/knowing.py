@@ -1,13 +1,13 @@
-"""What is known of sessions and their plans: the notes of the memory, brought up to the trace first."""
+"""What is known of sessions and their plans: the notes of the memory, and which session is meant."""
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 
-from blackbird.artifacts.build import builder_version
 from blackbird.artifacts.note import Note
-from blackbird.errors import MemoryBusy, MemoryDamaged, NotFound
+from blackbird.errors import MemoryBusy, NotFound
 from blackbird.home import Home
-from blackbird.store.memory import Reader
+from blackbird.recall import Recall
+from blackbird.store.memory import Memory
 from blackbird.trace.folder import Trace
 from blackbox.errors import UsageError
 
@@ -16,25 +16,21 @@ _PATIENCE_SECONDS = 3.0
 _PAUSE_SECONDS = 0.05
 VARIABLE = "BLACKBIRD_SESSION"
 
-Tell = Callable[[int, int], None]
 
-
-def notes(home: Home, tell: Tell | None = None) -> dict[str, Note]:
+def notes(recall: Recall, home: Home) -> dict[str, Note]:
     """The note of each session, as of now; if another process is at it and slow, as far as that is."""
     end = time.monotonic() + _PATIENCE_SECONDS
-    while _is_behind(home):
-        # What derives takes longer to load than a look at what is there already.
-        from blackbird import derive  # noqa: PLC0415
-
+    while True:
         try:
-            derive.catch_up(home, tell)
-            break
+            found, is_behind = recall.ask(lambda memory: (memory.notes(), _is_behind(memory, home)))
         except MemoryBusy:
+            # Another process makes the first memory of this home.
             if time.monotonic() >= end:
-                break
-            time.sleep(_PAUSE_SECONDS)
-    with Reader(home.derived) as reader:
-        return reader.memory.notes() if reader.memory is not None else {}
+                raise
+        else:
+            if not is_behind or time.monotonic() >= end:
+                return found
+        time.sleep(_PAUSE_SECONDS)
 
 
 def current(known: Mapping[str, Note], environ: Mapping[str, str]) -> str | None:
@@ -63,16 +59,10 @@ def with_task(known: Mapping[str, Note], task: str, session: str | None) -> str:
     raise NotFound(f"there is no task {task}", "blackbird task list shows those of a session")
 
 
-def _is_behind(home: Home) -> bool:
-    """Whether the trace may have more than the memory; a memory of another builder has less than it should."""
-    synced = Trace(home.trace).synced()
-    try:
-        with Reader(home.derived) as reader:
-            memory = reader.memory
-            mark = memory.mark() if memory is not None and memory.fits(builder_version()) else None
-    except MemoryDamaged:
-        return True
-    return mark is None or synced is None or mark.sequence != synced.sequence
+def _is_behind(memory: Memory, home: Home) -> bool:
+    """Whether the trace has more on the disk than the memory."""
+    synced, mark = Trace(home.trace).synced(), memory.mark()
+    return synced is not None and (mark is None or mark.sequence < synced.sequence)
 
 
 def _listed(names: Iterable[str]) -> str:

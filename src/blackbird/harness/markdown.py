@@ -9,7 +9,7 @@ from blackbox.errors import UsageError
 
 _HEADING = re.compile(r"(#{1,6})\s+(.+?)\s*#*\s*$")
 _ENTRY = re.compile(r"([ \t]*)(?:[-*+]|\d{1,9}[.)])\s+(.*)$")
-_BOX = re.compile(r"\[([ xX~-])\]\s+(.*)$")
+_BOX = re.compile(r"\[([ xX~-])\](?:\s+(.*))?$")
 _ID = re.compile(r"\s*\{#([^\s{}]+)\}\s*$")
 _FENCE = re.compile(r"\s*(```+|~~~+)")
 _BOLD = re.compile(r"(\*\*|__)(.+)\1$")
@@ -64,7 +64,7 @@ def _task(line: str) -> _Open | None:
     if entry is None:
         return None
     box = _BOX.match(entry[2])
-    title, state = (box[2], _STATES.get(box[1])) if box is not None else (entry[2], None)
+    title, state = (box[2] or "", _STATES.get(box[1])) if box is not None else (entry[2], None)
     if not title.strip():
         return None
     return _Open(_DEEPEST_HEADING + len(entry[1].expandtabs(_TAB)), _draft(title, state), [])

@@ -22,7 +22,7 @@ _PAUSE_SECONDS = 0.01
 
 
 class Statements:
-    """Says things of one session, one after the other; at its end all of them are on the disk."""
+    """Says things of one session, one after the other; at the end of each `with` block they are on the disk."""
 
     def __init__(self, home: Home, config: Config, session: str) -> None:
         self._home = home
@@ -32,6 +32,7 @@ class Statements:
         self._last = 0
 
     def __enter__(self) -> Self:
+        self._feed, self._last = Feed(self._home, self._config), 0
         return self
 
     def __exit__(

@@ -99,6 +99,7 @@ def prepare(home: Home, order: Order, environ: Mapping[str, str], *, start: bool
 
 def rehearse(home: Home, order: Order, environ: Mapping[str, str]) -> tuple[Client, Plan, Route]:
     """The plan as it would be; nothing is started, registered or made."""
+    order = _with_memory(home, order)
     ready = prepare(home, order, environ, start=False)
     given = {"session": order.session, "task": order.task, "run": None}
     ids = {key: given[key] or new for key, new in _NEW.items()}
@@ -114,6 +115,7 @@ def rehearse(home: Home, order: Order, environ: Mapping[str, str]) -> tuple[Clie
 
 def fly(home: Home, order: Order, environ: Mapping[str, str]) -> Ended:
     """Run the command to its end, recorded."""
+    order = _with_memory(home, order)
     ready = prepare(home, order, environ, start=True)
     bundle = _bundle(home, environ) if ready.draft.mode == "forward" else None
     watch = Watch(home.trace, ready.recorder.segment)
@@ -123,7 +125,7 @@ def fly(home: Home, order: Order, environ: Mapping[str, str]) -> Ended:
         told.state("goal", {"text": order.goal})
     if order.describe is not None:
         told.state("run.describe", {"text": order.describe})
-    brief = _brief(home, route, order)
+    brief = _brief(home, route, order, told.last)
     plan = plans.fill(ready.draft, route, order.command, environ, bundle=bundle, native_session=ready.native_session)
     files = Files(home, route.run, write=True)
     wishes = _wishes(ready, order, None if brief.pack is None else brief.pack.text)
@@ -153,19 +155,25 @@ def fly(home: Home, order: Order, environ: Mapping[str, str]) -> Ended:
     if not order.quiet:
         summed = summary(home, route, ended, duration, watch)
         summed["pack"] = None if brief.pack is None else {"tokens": brief.pack.tokens}
-        summed["outcome"] = briefing.outcome(home, route.run)
+        summed["outcome"] = briefing.outcome(home, route.run, told.last)
         _say_farewell(summed, told.problem, as_json=order.as_json)
     return ended
 
 
-def _brief(home: Home, route: Route, order: Order) -> briefing.Told:
+def _with_memory(home: Home, order: Order) -> Order:
+    """The order as the settings let it be: without the memory if they say so."""
+    wanted = order.pack and briefing.is_wanted(home)
+    return msgspec.structs.replace(order, pack=wanted, mcp=wanted and order.mcp)
+
+
+def _brief(home: Home, route: Route, order: Order, after: int) -> briefing.Told:
     if not order.pack:
         return briefing.Told()
-    return briefing.pack(home, briefing.Asked(route.session, route.task, order.describe, _cwd()))
+    return briefing.pack(home, briefing.Asked(route.session, route.task, order.describe, _cwd(), after))
 
 
 def _wishes(ready: Prepared, order: Order, text: str | None) -> Wishes:
-    return Wishes(hooks=order.hooks and ready.recorder.hooks, pack=text, mcp=order.pack and order.mcp)
+    return Wishes(hooks=order.hooks and ready.recorder.hooks, pack=text, mcp=order.mcp)
 
 
 def _say_start(ready: Prepared, plan: Plan, route: Route, order: Order, brief: briefing.Told) -> None:
@@ -197,6 +205,8 @@ class _Statements:
         self._home = home
         self._ids = {"session": route.session, "task": route.task, "run": route.run}
         self.problem: str | None = None
+        #: The record of what was stated last.
+        self.last = 0
 
     def state(self, event: str, data: dict[str, Any], patience: float = 0.0) -> int | None:
         """The sequence of the record, or nothing if it could not be stated within so many seconds."""
@@ -214,6 +224,7 @@ class _Statements:
             except RecorderError as error:
                 self.problem = error.message
             else:
+                self.last = sequence
                 return sequence
             return None
 

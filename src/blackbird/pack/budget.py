@@ -128,7 +128,7 @@ class Fit:
 
 def missing(choice: Choice, section: Section) -> list[LeftOut]:
     """What a section could have had and had no room for."""
-    told = {line.ids for line in section.lines}
+    told = {(line.ids, line.text) for line in section.lines}
     return [
         LeftOut(
             id=candidate.ids[0] if candidate.ids else "",
@@ -137,5 +137,5 @@ def missing(choice: Choice, section: Section) -> list[LeftOut]:
             why=f"no room: {section.tokens} of {section.share} tokens are taken",
         )
         for candidate in choice.candidates
-        if candidate.ids not in told
+        if not any((candidate.ids, form) in told for form in candidate.forms)
     ]

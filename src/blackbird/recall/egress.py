@@ -2,15 +2,18 @@
 
 import enum
 import functools
+import hashlib
 from typing import Any, TypeVar
 
 import msgspec
 
 from blackbird.config.resolve import Config, redactor
+from blackbox.redaction.rules import built_in
 
 _Value = TypeVar("_Value")
 #: Texts that were looked at; answers name the same sessions, files and titles again and again.
 _REMEMBERED = 4096
+_SECTION = "redaction."
 
 
 class Egress:
@@ -25,6 +28,13 @@ class Egress:
         found: Any = self._clean(value)
         cleaned: _Value = found
         return cleaned
+
+    @functools.cached_property
+    def name(self) -> str:
+        """Another one for other rules: what is kept without secrets is so by these."""
+        said = {name: each.value for name, each in self._config.assignments.items() if name.startswith(_SECTION)}
+        told = msgspec.json.encode([built_in().version, said], order="deterministic", enc_hook=str)
+        return hashlib.blake2b(told, digest_size=16).hexdigest()
 
     def data(self, data: bytes) -> tuple[bytes, int]:
         """The same for bytes, and how many secrets there were."""

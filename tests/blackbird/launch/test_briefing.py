@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from blackbird.agents import servers
-from tests.blackbird.launch.cockpit import BLACKBIRD, Cockpit
+from tests.blackbird.launch.cockpit import BLACKBIRD, INJECT, Cockpit
 
 DECIDED = "the crane is painted red, because the harbour master wants it"
 #: An agent that does one task in which something is decided.
@@ -44,6 +44,7 @@ Path("seen.json").write_text(json.dumps({{"arguments": sys.argv[1:], "environ": 
 @pytest.fixture(scope="module")
 def informed(shared: Cockpit) -> Cockpit:
     """A user in whose memory there is something."""
+    shared.environ[INJECT] = "true"
     shared.run("--session", "harbour", "--", sys.executable, "-c", WORKER)
     return shared
 
@@ -118,9 +119,8 @@ def test_claude_is_told_by_a_hook_and_of_the_server(informed: Cockpit) -> None:
     (entry,) = json.loads(seen.arguments[at + 1])["hooks"]["SessionStart"]
     assert seen.said(entry["hooks"][0]["command"]) == seen.pack
     (config,) = [word for word in seen.arguments if word.startswith("--mcp-config=")]
-    assert json.loads(config.partition("=")[2])["mcpServers"] == {
-        "blackbird": {"type": "stdio", "command": python(), "args": SERVER, "env": seen.server()}
-    }
+    ours = {"type": "stdio", "command": python(), "args": SERVER, "env": seen.server(), "alwaysLoad": True}
+    assert json.loads(config.partition("=")[2])["mcpServers"] == {"blackbird": ours}
     (allowed,) = [word for word in seen.arguments if word.startswith("--allowedTools=")]
     assert allowed.partition("=")[2].split(",") == [f"mcp__blackbird__{name}" for name in servers.TOOLS]
     assert seen.arguments[-4:] == ["-p", "paint it", "--allowedTools", "Bash"]
@@ -135,11 +135,12 @@ def test_codex_is_told_by_a_hook_and_of_the_server(informed: Cockpit) -> None:
         each["hooks"]["SessionStart"][0]["hooks"][0] for each in told if "SessionStart" in each.get("hooks", {})
     ]
     assert seen.said(hook["command"]) == seen.pack
-    assert "async" not in hook
+    assert hook["async"] is False
     found: dict[str, Any] = {}
     for each in told:
         found |= each.get("mcp_servers", {}).get("blackbird", {})
-    assert found == {"command": python(), "args": SERVER, "env": seen.server()}
+    leave = {"default_tools_approval_mode": "approve"}
+    assert found == {"command": python(), "args": SERVER, "env": seen.server(), **leave}
 
 
 @pytest.mark.requirement("HARNESS-04")
@@ -198,7 +199,7 @@ def test_without_a_pack_nothing_is_added(informed: Cockpit) -> None:
 
 
 def test_a_setting_turns_it_off(informed: Cockpit) -> None:
-    seen = Seen(informed, "some-agent", BLACKBIRD_CONTEXT_INJECT="false")
+    seen = Seen(informed, "some-agent", **{INJECT: "false"})
     assert (seen.files, seen.told["pack"]) == ({}, None)
 
 
@@ -217,7 +218,7 @@ def test_a_memory_that_fails_never_stops_the_agent(informed: Cockpit) -> None:
 
 def test_a_dry_run_shows_the_way_and_asks_nobody(alone: Cockpit) -> None:
     alone.program("claude", CLIENT)
-    done = alone.run("--dry-run", "--json", "--", "claude", "-p", "x")
+    done = alone.run("--dry-run", "--json", "--", "claude", "-p", "x", environ={INJECT: "true"})
     plan = json.loads(done.stdout)
     assert any("pack-RUN.json" in word for word in plan["arguments"])
     assert plan["variables"]["BLACKBIRD_PACK"].endswith("pack-RUN.md")

@@ -27,6 +27,7 @@ class Account:
     kills: int = 0
     checks: int = 0
     versions: int = 0
+    looks: int = 0
     trouble: list[str] | None = None
 
 
@@ -62,9 +63,8 @@ class Crew:
         process.send_signal(signal.SIGKILL)
         _, said = process.communicate()
         if process.returncode != -signal.SIGKILL:
-            self.trouble.append(
-                f"a process that was to {role} ended with {process.returncode}: {said.decode()[-800:]}"
-            )
+            told = said.decode()[-800:]
+            self.trouble.append(f"a process that was to {role} ended with {process.returncode}: {told}")
 
 
 def hammer(folder: Path, seconds: float, *, writers: int, readers: int, seed: int) -> Account:
@@ -76,7 +76,7 @@ def hammer(folder: Path, seconds: float, *, writers: int, readers: int, seed: in
         _wait_for_promise(folder)
         end = time.monotonic() + seconds
         while time.monotonic() < end and not crew.trouble:
-            time.sleep(dice.uniform(0.05, 0.6))
+            time.sleep(dice.uniform(0.05, 1.0))
             crew.kill_one()
             account.kills += 1
             if dice.random() < 0.2:
@@ -87,12 +87,13 @@ def hammer(folder: Path, seconds: float, *, writers: int, readers: int, seed: in
     check(folder)
     ledger = Ledger(folder / "ledger")
     account.versions = sum(ledger.promised(session) for session in ledger.sessions())
+    account.looks = ledger.looks()
     account.trouble = crew.trouble
     return account
 
 
 def check(folder: Path) -> None:
-    """SQLite and its index find nothing wrong, and each session is as it was promised. Waits for its turn to write."""
+    """SQLite and its index find nothing wrong, and each session is as promised. Waits for its turn to write."""
     ledger = Ledger(folder / "ledger")
     derived = folder / "derived"
     end = time.monotonic() + _PATIENCE_SECONDS

@@ -1,4 +1,4 @@
-"""What was promised, as files beside the memory: the version of each session that was surely written, and who writes."""
+"""What was promised, as files beside the memory: which version of each session was written, and who writes."""
 
 import contextlib
 import os
@@ -25,6 +25,18 @@ class Ledger:
         temporary = self._folder / f".{session}.{os.getpid()}"
         temporary.write_text(str(version))
         temporary.replace(self._folder / session)
+
+    def tick(self) -> None:
+        """Somebody looked, and was content; each look is a byte."""
+        with (self._folder / ".looks").open("ab", buffering=0) as file:
+            file.write(b".")
+
+    def looks(self) -> int:
+        """How often somebody looked."""
+        try:
+            return (self._folder / ".looks").stat().st_size
+        except FileNotFoundError:
+            return 0
 
     def sessions(self) -> list[str]:
         """Those with a promise."""

@@ -1,4 +1,4 @@
-"""What one writer and one reader do, each in a process of its own, until they are killed: `roles.py ROLE FOLDER SEED`."""
+"""What one writer and one reader do, each a process of its own, until it is killed: `roles ROLE FOLDER SEED`."""
 
 import random
 import sys
@@ -82,6 +82,7 @@ def read(folder: Path, dice: random.Random) -> None:
             if memory is None:
                 raise AssertionError("there was a memory, and now there is none")
             dice.choice(LOOKS)(memory, session, least)
+            ledger.tick()
 
 
 def look_at_all(memory: Memory, session: str, least: int) -> None:

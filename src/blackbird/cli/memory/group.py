@@ -2,12 +2,13 @@
 
 import typer
 
-from blackbird.cli.memory import asking, questions
+from blackbird.cli.memory import asking, packing, questions
 
 app = typer.Typer(rich_markup_mode=None)
 app.command("search")(asking.search)
 app.command("get")(asking.get)
 app.command("related")(asking.related)
+app.command("context")(packing.command)
 
 
 @app.callback(invoke_without_command=True)

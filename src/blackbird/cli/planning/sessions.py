@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from blackbird import home as homes
-from blackbird.cli.memory import deriving
+from blackbird.cli.memory.answering import recalled
 from blackbird.errors import NotFound
 from blackbird.harness import Harness, knowing
 from blackbird.launch.ids import check_id
@@ -36,14 +36,13 @@ def new(
       export BLACKBIRD_SESSION=$(blackbird session new)
     """
     home = homes.find()
-    if identifier is not None:
-        check_id("ID", identifier)
-        if identifier in knowing.notes(home, deriving.progress()):
+    with recalled() as recall:
+        if check_id("ID", identifier) in knowing.notes(recall, home):
             raise UsageError(
                 f"there is a session {identifier} already",
                 f"blackbird session goal {identifier} TEXT says what it is for",
             )
-    session = Harness.open(identifier, goal, home).session
+        session = Harness.open(identifier, goal, home, recall=recall).session
     if as_json:
         output.write_json({"schema": _NEW_SCHEMA, "session": session, "goal": goal})
         return
@@ -74,15 +73,16 @@ def goal(
       blackbird session goal
     """
     home = homes.find()
-    known = knowing.notes(home, deriving.progress())
-    name = identifier if identifier is not None else knowing.current(known, os.environ)
-    if name is None or name not in known:
-        raise NotFound(
-            f"there is no session {output.printable(name)}" if name else "no session is open",
-            "blackbird session new ID opens one; blackbird sessions lists all",
-        )
-    if text is not None:
-        Harness(home, name).set_goal(text)
+    with recalled() as recall:
+        known = knowing.notes(recall, home)
+        name = identifier if identifier is not None else knowing.current(known, os.environ)
+        if name is None or name not in known:
+            raise NotFound(
+                f"there is no session {output.printable(name)}" if name else "no session is open",
+                "blackbird session new ID opens one; blackbird sessions lists all",
+            )
+        if text is not None:
+            Harness(home, name, recall=recall).set_goal(text)
     said = text.strip() if text is not None else known[name].goal
     if as_json:
         output.write_json({"schema": _GOAL_SCHEMA, "session": name, "goal": said})

@@ -1,7 +1,9 @@
 """`blackbird task`: the plan of a session, its tasks, and how they ended."""
 
+import contextlib
 import os
 import sys
+from collections.abc import Iterator
 from enum import Enum
 from pathlib import Path
 from typing import Annotated
@@ -13,7 +15,7 @@ from blackbird.artifacts import plan as plans
 from blackbird.artifacts.model import Status
 from blackbird.artifacts.note import Note
 from blackbird.artifacts.plan import State
-from blackbird.cli.memory import deriving
+from blackbird.cli.memory.answering import recalled
 from blackbird.cli.planning import lines
 from blackbird.errors import NotFound
 from blackbird.harness import Harness, drafts, knowing, markdown
@@ -81,9 +83,9 @@ def list_(
 
       blackbird task list harbour --json | jq -r 'select(.state == "open") | .id'
     """
-    known = knowing.notes(homes.find(), deriving.progress())
-    name = session if session is not None else _reading(known)
-    note = _note(known, name)
+    with recalled() as recall:
+        known = knowing.notes(recall, homes.find())
+    note = _note(known, session if session is not None else _reading(known))
     if as_json:
         for task in note.plan:
             output.write_json(lines.describe(note.session, task))
@@ -106,9 +108,10 @@ def show(identifier: TaskId, session: InSession = None, as_json: Json = False) -
 
       blackbird artifacts ART    (what a run's outcome was concluded from)
     """
-    home = homes.find()
-    known = knowing.notes(home, deriving.progress())
-    _show(known[_having(known, identifier, session)], identifier, as_json=as_json)
+    with recalled() as recall:
+        known = knowing.notes(recall, homes.find())
+    note = known[_having(known, identifier, session)]
+    _show(note, identifier, as_json=as_json)
 
 
 @app.command("add")
@@ -132,16 +135,13 @@ def add(
 
       blackbird task add "Grease the winch" --parent crane
     """
-    home = homes.find()
-    known = knowing.notes(home, deriving.progress())
-    harness = Harness(home, _note(known, _writing(known, session)).session)
-    name = harness.add_task(
-        title, id=check_id("--id", identifier), parent=check_id("--parent", parent), description=describe
-    )
-    if as_json:
-        output.write_json(lines.describe(harness.session, harness.task(name)))
-    else:
-        output.stdout().print(name)
+    named = {"id": check_id("--id", identifier), "parent": check_id("--parent", parent)}
+    with _planning(session) as harness:
+        name = harness.add_task(title, **named, description=describe)
+        if as_json:
+            output.write_json(lines.describe(harness.session, harness.task(name)))
+        else:
+            output.stdout().print(name)
 
 
 @app.command("done")
@@ -165,9 +165,9 @@ def done(
 
       blackbird task done crane --status blocked --summary "the spare part is on its way"
     """
-    harness = _harness(identifier, session)
-    harness.finish(identifier, Status(status.value), summary)
-    _tell(harness, identifier, as_json=as_json)
+    with _planning(session, identifier) as harness:
+        harness.finish(identifier, Status(status.value), summary)
+        _tell(harness, identifier, as_json=as_json)
 
 
 @app.command("drop")
@@ -178,9 +178,9 @@ def drop(identifier: TaskId, session: InSession = None, as_json: Json = False) -
 
       blackbird task drop winch
     """
-    harness = _harness(identifier, session)
-    harness.set_state(identifier, State.DROPPED)
-    _tell(harness, identifier, as_json=as_json)
+    with _planning(session, identifier) as harness:
+        harness.set_state(identifier, State.DROPPED)
+        _tell(harness, identifier, as_json=as_json)
 
 
 @app.command("reopen")
@@ -191,9 +191,9 @@ def reopen(identifier: TaskId, session: InSession = None, as_json: Json = False)
 
       blackbird task reopen crane
     """
-    harness = _harness(identifier, session)
-    harness.set_state(identifier, State.OPEN)
-    _tell(harness, identifier, as_json=as_json)
+    with _planning(session, identifier) as harness:
+        harness.set_state(identifier, State.OPEN)
+        _tell(harness, identifier, as_json=as_json)
 
 
 @app.command("import")
@@ -222,11 +222,9 @@ def import_(
 
       agent --print "plan it" | blackbird task import -
     """
-    home = homes.find()
-    written = _written(file, form)
-    known = knowing.notes(home, deriving.progress())
-    harness = Harness(home, _note(known, _writing(known, session)).session)
-    found = harness.draw_up(written.tasks, check_id("--parent", parent), write=not dry_run)
+    written, below = _written(file, form), check_id("--parent", parent)
+    with _planning(session) as harness:
+        found = harness.draw_up(written.tasks, below, write=not dry_run)
     if as_json:
         for step in found:
             output.write_json(lines.describe_step(harness.session, step))
@@ -288,21 +286,23 @@ def _having(known: dict[str, Note], task: str, session: str | None) -> str:
     return knowing.with_task(known, task, knowing.current(known, os.environ))
 
 
-def _harness(task: str, session: str | None) -> Harness:
+@contextlib.contextmanager
+def _planning(session: str | None, task: str | None = None) -> Iterator[Harness]:
+    """The session that something is said of: the one that is named, that has the task, or that is current."""
     home = homes.find()
-    known = knowing.notes(home, deriving.progress())
-    return Harness(home, _having(known, task, session))
+    with recalled() as recall:
+        known = knowing.notes(recall, home)
+        name = _having(known, task, session) if task is not None else _note(known, _writing(known, session)).session
+        yield Harness(home, name, recall=recall)
 
 
 def _tell(harness: Harness, task: str, *, as_json: bool) -> None:
-    note = harness.note()
-    if note is not None:
-        found = harness.task(task)
-        if as_json:
-            output.write_json(lines.describe(note.session, found))
-        else:
-            for line in lines.tree([found]):
-                output.stdout().print(output.printable(line.strip()))
+    found = harness.task(task)
+    if as_json:
+        output.write_json(lines.describe(harness.session, found))
+        return
+    for line in lines.tree([found]):
+        output.stdout().print(output.printable(line.strip()))
 
 
 def _show(note: Note, task: str, *, as_json: bool) -> None:
