@@ -80,9 +80,10 @@ fuzz: $(STAMP) ## Feed random bytes to parsers, redactor, forms, conversations, 
 	@$(BIN)/python tests/fuzz/fuzz_mcp.py -max_total_time=$(FUZZ_SECONDS)
 	@$(BIN)/python tests/fuzz/fuzz_http.py --seconds $(FUZZ_SECONDS)
 
-soak: $(STAMP) ## Hundreds of streams for minutes, and a hundred kills; SOAK_MINUTES (3)
+soak: $(STAMP) ## Hundreds of streams and one memory for minutes, and hundreds of kills; SOAK_MINUTES (3)
 	@$(BIN)/python -m tests.soak.soak --minutes $(SOAK_MINUTES) --streams 256
 	@$(BIN)/python -m tests.soak.crash --rounds 100
+	@$(BIN)/python -m tests.soak.memory --minutes $(SOAK_MINUTES)
 
 coverage: $(STAMP) ## Say which lines the tests do not reach
 	@$(BIN)/coverage erase
