@@ -10,6 +10,7 @@ if INSIDE not in os.environ:
         "test_ccusage.py",
         "test_flights.py",
         "test_inspector.py",
+        "test_memory.py",
         "test_faults.py",
         "test_tools.py",
         "test_views.py",

@@ -51,6 +51,7 @@ COMMANDS = {
     "ca": "blackbird.cli.machine.ca:app",
     "demo": "blackbird.demo.command:demo",
     "completion": "blackbird.cli.machine.completion:completion",
+    "install": "blackbird.cli.machine.install:command",
     "uninstall": "blackbird.cli.machine.uninstall:uninstall",
     "recorder-path": "blackbird.cli.running:recorder_path",
 }

@@ -129,7 +129,8 @@ def _failures(done: Sequence[Done]) -> Iterator[_Failure]:
             )
         for artifact, outcome in reversed(one.runs):
             for command in outcome.commands:
-                if command.ok is False and not put_right.get(_line(command), -1) >= (artifact.at or 0):
+                is_told = f"`{command.line}`" in (outcome.decided_by or "")
+                if command.ok is False and not is_told and put_right.get(_line(command), -1) < (artifact.at or 0):
                     text = f"`{quoted(command.line, 80)}` failed{_end(command)}"
                     yield _failure(artifact, text, "it failed, and no later run of it went well", 0.5)
             if outcome.status is not Status.SUCCESS:

@@ -39,17 +39,17 @@ def test_each_section_gets_its_cap_where_there_is_room_for_all() -> None:
 
 
 @pytest.mark.requirement("BUDGET-03")
-def test_where_there_is_less_room_all_shrink_alike() -> None:
+def test_where_there_is_less_room_names_come_first_and_the_others_shrink_alike() -> None:
     assert shares(CAPS, 860, ALL) == {
-        "goal": 30,
-        "facts": 40,
-        "files": 300,
-        "decisions": 100,
-        "constraints": 75,
-        "implemented": 150,
-        "warnings": 40,
-        "open_threads": 75,
-        "pointers": 50,
+        "goal": 19,
+        "facts": 26,
+        "files": 487,
+        "decisions": 66,
+        "constraints": 49,
+        "implemented": 99,
+        "warnings": 26,
+        "open_threads": 49,
+        "pointers": 33,
     }
     assert set(shares(CAPS, -5, ALL).values()) == {0}
 
