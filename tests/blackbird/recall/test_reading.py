@@ -172,7 +172,7 @@ def test_no_more_cards_than_there_is_room_for(kept: Kept, k: int) -> None:
         recall.search("store", k=k)
 
 
-@pytest.mark.requirement("SEARCH-06", "SEARCH-07")
+@pytest.mark.requirement("SEARCH-06")
 def test_a_card_says_what_it_is_and_whose(kept: Kept) -> None:
     with kept.recall() as recall:
         found = recall.search("SQLite Postgres", types=[Type.DECISION])
