@@ -59,6 +59,11 @@ class Home:
         return self.run / "recorder.json"
 
     @property
+    def mcp_token(self) -> Path:
+        """What clients of the memory must show over HTTP, unless the settings have a word for it."""
+        return self.run / "mcp.token"
+
+    @property
     def pid_file(self) -> Path:
         """The process id of the supervisor."""
         return self.run / "recorder.pid"

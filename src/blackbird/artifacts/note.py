@@ -1,9 +1,14 @@
 """What is kept of a session beside its artifacts: what it is for, where it took place and when."""
 
+from collections.abc import Iterable
+
 import msgspec
 
-from blackbird.timeline import spending
-from blackbird.timeline.timeline import Spent, Timeline
+from blackbird.artifacts import plan
+from blackbird.artifacts.model import Artifact
+from blackbird.artifacts.plan import Task
+from blackbird.timeline import spending, statements
+from blackbird.timeline.timeline import Spent, Stated, Timeline
 
 
 class Spending(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -29,6 +34,10 @@ class Note(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     began: int | None = None
     ended: int | None = None
     is_active: bool = False
+    #: When it was opened by hand, and when it was said to be over.
+    opened: int | None = None
+    closed: int | None = None
+    plan: tuple[Task, ...] = ()
     #: Tokens and money as the providers told them, in the order in which each was first asked.
     spent: tuple[Spending, ...] = ()
 
@@ -42,9 +51,10 @@ class Note(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return own == others or (others + "/").startswith(own + "/") or (own + "/").startswith(others + "/")
 
 
-def note(timeline: Timeline) -> Note:
-    """What is known of a session by its end so far."""
+def note(timeline: Timeline, artifacts: Iterable[Artifact] = ()) -> Note:
+    """What is known of a session by its end so far, and by what it left behind."""
     about = timeline.about
+    opened, closed = _open_and_closed(timeline.stated)
     return Note(
         session=about.session,
         goal=about.goal,
@@ -56,8 +66,23 @@ def note(timeline: Timeline) -> Note:
         began=about.began,
         ended=about.ended,
         is_active=about.is_active,
+        opened=opened,
+        closed=closed,
+        plan=plan.plan(timeline.stated, artifacts),
         spent=_spent(timeline),
     )
+
+
+def _open_and_closed(stated: Iterable[Stated]) -> tuple[int | None, int | None]:
+    """When a session was opened first, and when it was closed for good."""
+    opened: int | None = None
+    closed: int | None = None
+    for one in stated:
+        if one.event == statements.SESSION_START:
+            opened, closed = one.at if opened is None else opened, None
+        elif one.event == statements.SESSION_END:
+            closed = one.at
+    return opened, closed
 
 
 def _spent(timeline: Timeline) -> tuple[Spending, ...]:

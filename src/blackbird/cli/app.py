@@ -1,4 +1,4 @@
-"""The entry point: `run` and `mem search` go straight on if their words are plain, all else through the commands."""
+"""The entry point: `run`, `mcp` and `mem search` go straight on if their words are plain, all else by the commands."""
 
 import importlib
 import sys
@@ -18,5 +18,9 @@ def main() -> None:
         code = asked.answer(sys.argv[3:])
         if code is not None:
             sys.exit(code)
+    if sys.argv[1:] == ["mcp"]:
+        from blackbird.doors import stdio  # noqa: PLC0415 - no other command needs it
+
+        sys.exit(stdio.main())
     # What reads arguments takes longer to load than an agent should have to wait.
     importlib.import_module("blackbird.cli.commands").main()

@@ -49,13 +49,14 @@ def resolve(layers: Sequence[Iterable[Assignment]]) -> Config:
 
 
 def _check_reach(config: Config) -> None:
-    listen = config.assignments["proxy.listen"]
-    if not values.is_loopback(listen.value) and config["proxy.token"] is None:
-        raise ConfigError(
-            f"{listen.origin}: proxy.listen: {listen.value} can be reached from other machines, "
-            "and proxy.token is not set",
-            "set proxy.token to a long random word, or listen on 127.0.0.1",
-        )
+    for part in ("proxy", "mcp"):
+        listen = config.assignments[f"{part}.listen"]
+        if not values.is_loopback(listen.value) and config[f"{part}.token"] is None:
+            raise ConfigError(
+                f"{listen.origin}: {part}.listen: {listen.value} can be reached from other machines, "
+                f"and {part}.token is not set",
+                f"set {part}.token to a long random word, or listen on 127.0.0.1",
+            )
 
 
 def _check_rotation(config: Config) -> None:

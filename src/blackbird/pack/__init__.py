@@ -15,4 +15,5 @@ budget      how many tokens each section gets, and what fits into them
 rendering   a pack as Markdown, and for programs
 building    all of this in order
 cache       packs that were made before
+limits      what the settings say of packs
 """

@@ -12,17 +12,13 @@ from blackbird.pack.relevance import Task
 
 
 class Material(msgspec.Struct, frozen=True, kw_only=True):
-    """All that a pack may draw upon. `own` is of its session, `others` of others in the same project, newest first.
-
-    `found` are artifacts that a search for the task's words came upon, best first.
-    """
+    """All that a pack may draw upon. `own` is of its session, `others` of those of its project, the newest first."""
 
     wanted: Wanted
     ahead: Task
     note: Note | None = None
     own: tuple[Artifact, ...] = ()
     others: tuple[tuple[Artifact, ...], ...] = ()
-    found: tuple[Artifact, ...] = ()
     #: The folder of each session, by which its relative paths are understood.
     folders: Mapping[str, str | None] = {}
     state: str = ""

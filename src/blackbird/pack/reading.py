@@ -33,7 +33,12 @@ _DIGEST_BYTES = 16
 
 
 def material(memory: Memory, wanted: Wanted) -> Material:
-    """All that a pack may draw upon."""
+    """All that a pack may draw upon, as it is at one moment."""
+    with memory.at_once():
+        return _material(memory, wanted)
+
+
+def _material(memory: Memory, wanted: Wanted) -> Material:
     notes = memory.notes()
     note = notes.get(wanted.session) if wanted.session is not None else None
     others = neighbours(notes, wanted)

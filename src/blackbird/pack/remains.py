@@ -20,11 +20,14 @@ _FACTS = {
 #: Told where the section of files and commands is switched off.
 _COMMANDS = {"test_command": "test", "build_command": "build", "lint_command": "lint", "run_command": "run"}
 _NAMED_FACTS = 5
+#: What it adds to the weight of a pointer that something is of this type.
+_TYPES = {Type.DECISION: 1.5, Type.CONSTRAINT: 1.5, Type.OUTCOME: 1.0, Type.THREAD: 1.0, Type.SUMMARY: 0.5}
 
 
 def goal(material: Material) -> Choice:
     """What the session is for."""
-    summary = next((one for one in material.own if isinstance(one.content, Summary)), None)
+    summaries = [one for one in material.own if isinstance(one.content, Summary)]
+    summary = _newest(summaries) if summaries else None
     stated = material.note.goal if material.note is not None else None
     words = stated or (summary.content.goal if summary is not None and isinstance(summary.content, Summary) else None)
     if words is None:
@@ -112,22 +115,23 @@ def open_threads(material: Material) -> Choice:
 
 
 def pointers(material: Material, told: Collection[str], dropped: Iterable[str]) -> Choice:
-    """Where to read on: what a search for the task found, what did not fit, and other sessions as a whole."""
-    every = {artifact.id: artifact for artifact in (*material.every(), *material.found)}
-    summaries = [one.id for one in material.every() if one.type is Type.SUMMARY]
-    wanted = dict.fromkeys((*(one.id for one in material.found), *dropped, *summaries))
-    chosen = [every[one] for one in wanted if one in every and one not in told]
-    found = {artifact.id for artifact in material.found}
-    candidates = []
-    for artifact in chosen:
+    """Where to read on: what did not fit, what has most to do with the task first, and other sessions as a whole."""
+    every = {artifact.id: artifact for artifact in material.every()}
+    summaries = [one.id for one in every.values() if one.type is Type.SUMMARY]
+    chosen = [every[one] for one in dict.fromkeys((*dropped, *summaries)) if one in every and one not in told]
+    ages = relevance.ages([artifact.at for artifact in chosen])
+    ranked = []
+    for artifact, age in zip(chosen, ages, strict=True):
+        weight = relevance.weigh(material.ahead, artifact.title, age=age, task_id=artifact.task)
         is_other = material.is_other(artifact)
-        why = "a search for the task found it" if artifact.id in found else "it had no room in its section"
-        candidates.append(
-            Candidate(
-                ids=(artifact.id,),
-                forms=(f"{artifact.type.replace('_', ' ')}: {quoted(artifact.title, _POINTED)}",),
-                why=why if artifact.type is not Type.SUMMARY else "a session of the same project",
-                session=artifact.session if is_other else None,
-            )
+        why = "a session as a whole" if artifact.type is Type.SUMMARY else "no room in its section"
+        candidate = Candidate(
+            ids=(artifact.id,),
+            forms=(f"{artifact.type.replace('_', ' ')}: {quoted(artifact.title, _POINTED)}",),
+            why="; ".join((why, *weight.why)),
+            session=artifact.session if is_other else None,
         )
-    return Choice("pointers", "More", candidates)
+        score = weight.score + _TYPES.get(artifact.type, 0.0)
+        ranked.append(((is_other, -score, artifact.id), candidate))
+    ranked.sort(key=lambda pair: pair[0])
+    return Choice("pointers", "More", [candidate for _, candidate in ranked])

@@ -15,6 +15,7 @@ _BULLETS = 3
 _LENGTHS = (160, 80, 50)
 _BULLET = 140
 _ERRORS = 2
+_LONG = (200, 120, 70)
 
 
 class Done(NamedTuple):
@@ -31,11 +32,12 @@ class Done(NamedTuple):
 
 
 class _Failure(NamedTuple):
-    """Something that went wrong and was not put right later."""
+    """Something that went wrong and was not put right later; `worth` is how much that says."""
 
     artifact: Artifact
     forms: tuple[str, ...]
     why: str
+    worth: float
 
 
 def implemented(material: Material) -> Choice:
@@ -110,7 +112,8 @@ def warnings(material: Material) -> Choice:
             why="; ".join((failure.why, *weight.why)),
             session=failure.artifact.session if is_other else None,
         )
-        ranked.append(((is_other, -weight.score, failure.artifact.id, failure.forms[0]), candidate))
+        score = weight.score + failure.worth
+        ranked.append(((is_other, -score, failure.artifact.id, failure.forms[0]), candidate))
     ranked.sort(key=lambda pair: pair[0])
     return Choice("warnings", "Do not redo", [candidate for _, candidate in ranked], left_out)
 
@@ -121,16 +124,18 @@ def _failures(done: Sequence[Done]) -> Iterator[_Failure]:
         artifact, outcome = one.last
         if outcome.status in (Status.FAIL, Status.BLOCKED):
             reason = outcome.decided_by or "no reason is known"
-            yield _failure(artifact, f"{_title(one)} – {outcome.status}: {reason}", f"it ended in {outcome.status}")
+            yield _failure(
+                artifact, f"{_title(one)} – {outcome.status}: {reason}", f"it ended in {outcome.status}", 1.0
+            )
         for artifact, outcome in reversed(one.runs):
             for command in outcome.commands:
                 if command.ok is False and not put_right.get(_line(command), -1) >= (artifact.at or 0):
                     said = command.said or (f"exit code {command.exit_code}" if command.exit_code else "failed")
                     text = f"`{quoted(command.line, 80)}` failed: {said}"
-                    yield _failure(artifact, text, "it failed, and no later run of it went well")
+                    yield _failure(artifact, text, "it failed, and no later run of it went well", 0.5)
             if outcome.status is not Status.SUCCESS:
                 for error in outcome.errors[:_ERRORS]:
-                    yield _failure(artifact, f"error met: {error}", "an error of a run that did not end well")
+                    yield _failure(artifact, f"error met: {error}", "an error of a run that did not end well", 0.0)
 
 
 def _put_right(done: Sequence[Done]) -> dict[str, int]:
@@ -149,5 +154,5 @@ def _line(command: Command) -> str:
     return " ".join(command.line.split())
 
 
-def _failure(artifact: Artifact, text: str, why: str) -> _Failure:
-    return _Failure(artifact, tuple(dict.fromkeys(quoted(text, longest) for longest in (200, 120, 70))), why)
+def _failure(artifact: Artifact, text: str, why: str, worth: float) -> _Failure:
+    return _Failure(artifact, tuple(dict.fromkeys(quoted(text, longest) for longest in _LONG)), why, worth)

@@ -47,7 +47,7 @@ EXTEND = Job(
 COVER = Job(
     "cover negative numbers",
     (
-        (Action("search", "how amounts are kept"),),
+        (Action("search", "amounts"),),
         (Action("get", ""),),
         (
             Action(

@@ -2,6 +2,7 @@
 
 import enum
 import functools
+import hashlib
 from collections.abc import Iterator
 from typing import Any, TypeVar
 
@@ -9,12 +10,14 @@ import msgspec
 
 from blackbird.config.resolve import Config, redactor
 from blackbox.redaction.redactor import Redactor
+from blackbox.redaction.rules import built_in
 
 _Value = TypeVar("_Value")
 #: Up to so many bytes it is quicker to find out first which rules can match at all.
 _SHORT = 1 << 16
 #: Rules that were prepared together, and are likely to be needed together again.
 _REMEMBERED = 64
+_SECTION = "redaction."
 
 
 class Egress:
@@ -32,6 +35,13 @@ class Egress:
         found: Any = _replaced(value, changed) if changed else value
         cleaned_value: _Value = found
         return cleaned_value
+
+    @functools.cached_property
+    def name(self) -> str:
+        """Another one for other rules: what is kept without secrets is so by these."""
+        said = {name: each.value for name, each in self._config.assignments.items() if name.startswith(_SECTION)}
+        told = msgspec.json.encode([built_in().version, said], order="deterministic", enc_hook=str)
+        return hashlib.blake2b(told, digest_size=16).hexdigest()
 
     def data(self, data: bytes) -> tuple[bytes, int]:
         """The same for bytes, and how many secrets there were."""

@@ -29,15 +29,13 @@ from blackbox.errors import UsageError, WriteError
 
 if TYPE_CHECKING:
     from blackbird.derive import Report
-    from blackbird.pack.model import Caps, Pack, Wanted
+    from blackbird.pack.model import Pack, Wanted
 
 _Answer = TypeVar("_Answer")
 Tell = Callable[[int, int], None]
 #: What the contract with an agent grants to one run; more is not refused, but counted.
 _GRANTED = {"search": 1, "get": 2}
 _MOST_CARDS = 100
-#: The parts of a pack that settings give a share to.
-_CAPS = ("decisions", "constraints", "implemented", "open_threads", "pointers")
 
 
 class Recall:
@@ -153,9 +151,7 @@ class Recall:
 
         with self._lock:
             answer = self.ask(found)
-            self._note(
-                "related", began, tokens=bounds.size(answer, self._counter) if answer else 0, found=len(answer)
-            )
+            self._note("related", began, tokens=self._size([each.card for each in answer]), found=len(answer))
         return answer
 
     def context(
@@ -168,27 +164,28 @@ class Recall:
         budget: int | None = None,
     ) -> "Pack":
         """What a task should know of those before it. A session that nothing is known of yet is no mistake here."""
-        from blackbird.pack.model import Wanted  # noqa: PLC0415 - see above
+        from blackbird.pack import limits  # noqa: PLC0415 - see above
+        from blackbird.pack.model import Wanted  # noqa: PLC0415
 
         began = time.perf_counter()
 
-        def built(memory: Memory) -> "Pack":
+        def found(memory: Memory) -> tuple["Pack", bool]:
             is_own = session is None
-            return self._pack(
+            return self._kept_pack(
                 memory,
                 Wanted(
                     session=self._own.session if session is None else self._known(memory, session),
                     task=self._own.task if task is None and is_own else task,
                     description=description,
                     folder=folder,
-                    caps=self._caps(budget),
+                    caps=limits.caps(self._config, budget),
                 ),
             )
 
         with self._lock:
-            answer = self.ask(built)
+            answer, is_kept = self._answer(found)
             sections = {section.name: section.tokens for section in answer.sections}
-            told = {"tokens": answer.tokens, "sections": sections}
+            told = {"tokens": answer.tokens, "sections": sections, "cached": is_kept}
             self._note("context", began, session=answer.session, task=answer.task, **told)
         return answer
 
@@ -226,17 +223,32 @@ class Recall:
             for given, before, after in zip(cards, stored, cleaned, strict=True)
         ]
 
-    def _pack(self, memory: Memory, wanted: "Wanted") -> "Pack":
+    def _kept_pack(self, memory: Memory, wanted: "Wanted") -> tuple["Pack", bool]:
+        """A pack that was made before, by the same rules of redaction, or a new one; and which of both it is."""
+        from blackbird.pack import cache, limits  # noqa: PLC0415 - see above
+
+        counting = limits.counter(self._config)
+        folder = self._home.derived / cache.FOLDER
+        return cache.kept_or_built(
+            folder,
+            memory,
+            wanted,
+            counting,
+            lambda: self._egress.clean(self._pack(memory, wanted, counting)),
+            rules=self._egress.name,
+        )
+
+    def _pack(self, memory: Memory, wanted: "Wanted", counting: Counter) -> "Pack":
         """A pack, made anew if there is a secret in what it is made of: lines are cut, as snippets are."""
         from blackbird.pack import building, reading  # noqa: PLC0415 - see above
 
         material = reading.material(memory, wanted)
-        pack = building.compose(material, self._counter)
+        pack = building.compose(material, counting)
         told = {identifier for section in pack.sections for line in section.lines for identifier in line.ids}
         used = tuple(artifact for artifact in material.every() if artifact.id in told)
         if self._egress.clean(used) is used:
             return pack
-        return building.compose(self._egress.clean(material), self._counter)
+        return building.compose(self._egress.clean(material), counting)
 
     def _proofs(self, stored: Stored) -> tuple[Proof, ...]:
         from blackbird.recall import pieces  # noqa: PLC0415 - see above
@@ -297,13 +309,6 @@ class Recall:
             return _named(memory, session)
         except NotFound:
             return session
-
-    def _caps(self, budget: int | None) -> "Caps":
-        from blackbird.pack.model import Caps  # noqa: PLC0415 - see above
-
-        asked = {name: int(self._config[f"context.{name}_tokens"]) for name in _CAPS}
-        total = budget if budget is not None else int(self._config["context.budget_tokens"])
-        return Caps(total=total, **asked)
 
     def _note(self, op: str, began: float, **told: Any) -> None:
         asked = (self._own.run, op)

@@ -12,7 +12,16 @@ from blackbox.errors import ReadError
 #: What a completion script of ours has in one of its first lines.
 COMPLETION_MARK = "# Printed by blackbird completion"
 #: What we keep in our folders, by their names; whatever else is in one of them is somebody else's and stays.
-_RUN = ("recorder.*", "control.sock", "supervisor.lock", "agent-*.json", "hooks-*.json", ".*.json.*.tmp")
+_RUN = (
+    "recorder.*",
+    "control.sock",
+    "supervisor.lock",
+    "mcp.token",
+    "agent-*.json",
+    "hooks-*.json",
+    "pack-*.*",
+    ".*.*.tmp",
+)
 _CA = ("ca.pem", "ca.key", "bundle-*.pem", "lock", ".*.tmp")
 _TRACE = ("[0-9]*.wal", "[0-9]*.seal", "[0-9]*.gone", "[0-9]*.part", "synced", "lock")
 _SPOOL = ("spool.jsonl", "spool.taken.jsonl")

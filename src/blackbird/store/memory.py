@@ -144,7 +144,10 @@ class Memory:
 
     @contextlib.contextmanager
     def at_once(self) -> Iterator[None]:
-        """Several questions that see the memory as it is at the first."""
+        """Several questions that see the memory as it is at the first; also among others that do."""
+        if self._database.in_transaction:
+            yield
+            return
         with files.told(self.path):
             self._database.execute("BEGIN")
             try:

@@ -87,3 +87,39 @@ def test_the_parts_come_to_what_the_timeline_says(tmp_path: Path) -> None:
         for model in models
     }
     assert summed == timeline.by_model
+
+
+@pytest.mark.requirement("SCOPE-01")
+def test_a_session_is_there_by_what_is_stated_of_it_alone(tmp_path: Path) -> None:
+    book = Logbook()
+    book.plan("session.start", "harbour", None, folder="/srv/harbour")
+    book.plan("goal", "harbour", None, text="the crane lifts again")
+    book.plan("task.add", "harbour", "winch", title="Grease the winch", order=2)
+    book.plan("task.add", "harbour", "crane", title="Mend the crane", order=1)
+    book.plan("outcome", "harbour", "crane", status="success", summary="it lifts")
+    home = Home(tmp_path / "home", tmp_path / "home" / "config.toml")
+    home.path.mkdir()
+    book.save(home.trace)
+    derive.catch_up(home)
+    note = notes(home)["harbour"]
+    assert (note.goal, note.folder, note.is_active) == ("the crane lifts again", "/srv/harbour", False)
+    assert None not in (note.began, note.ended, note.opened)
+    assert note.closed is None
+    assert [(task.id, task.order, task.state, task.status) for task in note.plan] == [
+        ("crane", 1, "done", "success"),
+        ("winch", 2, "open", None),
+    ]
+
+
+def test_a_session_that_was_ended_is_closed_until_it_is_opened_again(tmp_path: Path) -> None:
+    book = Logbook()
+    home = Home(tmp_path / "home", tmp_path / "home" / "config.toml")
+    home.path.mkdir()
+    is_closed = []
+    for event in ("session.start", "session.end", "session.start"):
+        book.rotate()
+        book.plan(event, "harbour", None)
+        book.save(home.trace)
+        derive.catch_up(home)
+        is_closed.append(notes(home)["harbour"].closed is not None)
+    assert is_closed == [False, True, False]

@@ -151,7 +151,7 @@ def test_what_was_found_first_is_what_is_got() -> None:
     )
     tools += (Tool("memory_get", {"properties": {"id": {}}, "required": ["id"]}, namespace="mcp__blackbird"),)
     search = next_turn(Prompt(tools, asked=COVER.cue), Ids(b"x")).calls[0]
-    assert (search.name, search.arguments) == ("mcp__blackbird__memory_search", {"query": "how amounts are kept"})
+    assert (search.name, search.arguments) == ("mcp__blackbird__memory_search", {"query": "amounts"})
     got = next_turn(
         Prompt(tools, ("art_4ucdv2hlmbo2tyhx and art_5ucdv2hlmbo2tyhx",), asked=COVER.cue), Ids(b"x")
     ).calls

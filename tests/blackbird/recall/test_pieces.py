@@ -104,8 +104,12 @@ def test_what_retention_removed_is_gone_and_no_mistake(tmp_path: Path) -> None:
 
 def test_statements_and_imported_lines_lead_to_their_records(tmp_path: Path) -> None:
     kept = Kept(tmp_path)
-    said: dict[str, Any] = {"type": "user", "sessionId": "native-1", "uuid": "u1"}
-    said |= {"timestamp": "2026-11-16T12:00:00Z"}
+    said: dict[str, Any] = {
+        "type": "user",
+        "sessionId": "native-1",
+        "uuid": "u1",
+        "timestamp": "2026-11-16T12:00:00Z",
+    }
     said |= {"message": {"role": "user", "content": "Always run the linter before you commit."}}
     kept.book.log("claude-code", "/home/mira/log.jsonl", "native-1", [said])
     kept.save()

@@ -14,6 +14,7 @@ from rich.text import Text
 from blackbird import derive
 from blackbird import home as homes
 from blackbird.cli.memory import telling
+from blackbird.config.load import load
 from blackbird.derive import Following, Report
 from blackbird.errors import MemoryDamaged
 from blackbird.home import Home
@@ -62,6 +63,7 @@ def command(
     if follow and rebuild:
         raise UsageError("--follow and --rebuild are two things", "blackbird derive --rebuild, then --follow")
     home = homes.find()
+    telling.show_mode(load(home)["memory.mode"])
     if follow:
         _follow(home, as_json=as_json)
         return

@@ -3,6 +3,7 @@
 import sys
 from typing import TYPE_CHECKING
 
+from blackbird.config import modes
 from blackbox.terminal import output
 
 if TYPE_CHECKING:
@@ -20,6 +21,13 @@ def progress() -> "Tell | None":
         sys.stderr.flush()
 
     return tell
+
+
+def show_mode(mode: str) -> None:
+    """That rules alone make memory where more was asked for, on standard error."""
+    said = modes.unmet(mode)
+    if said is not None:
+        output.stderr().print(output.marked("!", said))
 
 
 def show_findings(report: "Report") -> None:

@@ -47,6 +47,7 @@ class RecorderFacts(msgspec.Struct, frozen=True):
     config_error: str | None = None
     config_remedy: str = ""
     token_set: bool = False
+    memory_mode: str | None = None
 
 
 def gather(home: Home) -> RecorderFacts:
@@ -68,6 +69,7 @@ def gather(home: Home) -> RecorderFacts:
         config_error=None if error is None else error.message,
         config_remedy="" if error is None else error.remedy,
         token_set=config is not None and config["proxy.token"] is not None,
+        memory_mode=config["memory.mode"] if config is not None else None,
     )
 
 
