@@ -114,7 +114,7 @@ def by_overrides(hooks: Hooks, arguments: Sequence[str], handlers: Sequence[Hand
     trusted: dict[str, str] = {}
     for each in handlers:
         # The client does not wait for one that has nothing to say, and does not tell its user of it.
-        handler = _spelled(each) | ({} if each.is_awaited else {"async": True})
+        handler = _spelled(each) | {"async": not each.is_awaited}
         words += [hooks.option, f"hooks.{each.event}=[{{hooks=[{_toml(handler)}]}}]"]
         label = "".join(f"_{sign.lower()}" if sign.isupper() else sign for sign in each.event).removeprefix("_")
         trusted[f"{_CODEX_SOURCE}:{label}:0:0"] = _codex_hash(label, handler)

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from blackbird.agents.blocks import inline
 from blackbird.agents.hooks import is_at_work
 from blackbird.agents.merging import Attached, joined, spelled
 from blackbird.agents.table import Client, Server
@@ -41,14 +42,18 @@ def attached(client: Client, arguments: Sequence[str], program: Program, variabl
         note = f"your {way.option} is the only one that {client.title} takes, so it gets no memory tools"
         return Attached(list(arguments), notes=[note])
     if way.way == "overrides":
-        words = [word for key, value in _leaves(content) for word in (way.option, f"{key}={toml(value)}")]
+        words = [word for key, value in _leaves(content) for word in (way.option, f"{key}={inline(value)}")]
     else:
         # In one word: some take every word behind such an option for one more.
         words = [f"{way.option}={json.dumps(content)}"]
     if way.allow:
-        names = ",".join(way.tool.replace("{tool}", name) for name in TOOLS)
-        words.append(way.allow.replace("{tools}", names))
+        words.append(way.allow.replace("{tools}", ",".join(tool_names(way))))
     return Attached([arguments[0], *words, *arguments[1:]])
+
+
+def tool_names(way: Server) -> list[str]:
+    """What the client calls each tool."""
+    return [way.tool.replace("{tool}", name) for name in TOOLS]
 
 
 def _leaves(content: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
@@ -58,12 +63,3 @@ def _leaves(content: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, 
             yield from _leaves(value, f"{above}{key}.")
         else:
             yield f"{above}{key}", value
-
-
-def toml(value: Any) -> str:
-    """A value as TOML spells it in one line."""
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{json.dumps(key)}={toml(each)}" for key, each in value.items()) + "}"
-    if isinstance(value, list):
-        return "[" + ", ".join(map(toml, value)) + "]"
-    return json.dumps(value, ensure_ascii=False)

@@ -100,6 +100,14 @@ class Server(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     once: bool = False
 
 
+class Permanent(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A file of the user's that `install` adds entries to; of several `paths` the first that is there."""
+
+    paths: list[str]
+    content: dict[str, Any]
+    folder: str | None = None
+
+
 class Client(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One client: how it is recognised, and how it is sent through the recorder."""
 
@@ -120,6 +128,7 @@ class Client(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     hooks: Hooks | None = None
     pack: Briefing | None = None
     mcp: Server | None = None
+    install: list[Permanent] = []
 
 
 class Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

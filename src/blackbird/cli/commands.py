@@ -37,6 +37,7 @@ COMMANDS = {
     "show": "blackbird.cli.flight.showing:show",
     "export": "blackbird.cli.flight.exporting:command",
     "audit": "blackbird.cli.flight.auditing:command",
+    "pack": "blackbird.cli.memory.packing:command",
     "mem": "blackbird.cli.memory.group:app",
     "evidence": "blackbird.cli.memory.evidence:command",
     "derive": "blackbird.cli.memory.deriving:command",
@@ -50,6 +51,7 @@ COMMANDS = {
     "ca": "blackbird.cli.machine.ca:app",
     "demo": "blackbird.demo.command:demo",
     "completion": "blackbird.cli.machine.completion:completion",
+    "install": "blackbird.cli.machine.install:command",
     "uninstall": "blackbird.cli.machine.uninstall:uninstall",
     "recorder-path": "blackbird.cli.running:recorder_path",
 }

@@ -29,8 +29,8 @@ T = TypeVar("T")
 class Asked(NamedTuple):
     """Whose pack is wanted."""
 
-    session: str
-    task: str
+    session: str | None
+    task: str | None
     description: str | None
     folder: str | None
     #: What was stated last, which the memory is to know.

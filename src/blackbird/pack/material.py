@@ -21,6 +21,8 @@ class Material(msgspec.Struct, frozen=True, kw_only=True):
     others: tuple[tuple[Artifact, ...], ...] = ()
     #: The folder of each session, by which its relative paths are understood.
     folders: Mapping[str, str | None] = {}
+    #: Where the task ahead will be worked on.
+    folder: str | None = None
     state: str = ""
     builder: str = ""
 

@@ -32,7 +32,7 @@ def files(material: Material) -> Choice:
 def _folder(material: Material) -> str | None:
     """Where the work is going to be; if nobody says so, where it was last."""
     known = (material.folders.get(artifact.session) for artifact in material.every())
-    return material.wanted.folder or next((folder for folder in known if folder is not None), None)
+    return material.folder or next((folder for folder in known if folder is not None), None)
 
 
 def _bounded(material: Material) -> dict[str, Artifact]:

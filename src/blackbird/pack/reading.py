@@ -3,6 +3,8 @@
 import hashlib
 from collections.abc import Mapping
 
+import msgspec
+
 from blackbird.artifacts.model import Artifact, Type
 from blackbird.artifacts.note import Note
 from blackbird.pack import relevance
@@ -49,9 +51,39 @@ def _material(memory: Memory, wanted: Wanted) -> Material:
         own=_of(memory, wanted.session, _OWN) if wanted.session is not None else (),
         others=tuple(_of(memory, session, _OTHERS) for session in others),
         folders={session: notes[session].folder for session in (wanted.session, *others) if session in notes},
+        folder=_folder(note, wanted),
         state=state(memory, wanted),
         builder=memory.builder or "",
     )
+
+
+def completed(memory: Memory, wanted: Wanted) -> Wanted:
+    """What was asked for, with what the plans say: whose task it is, and what it is about."""
+    if wanted.task is None or (wanted.session is not None and wanted.description is not None):
+        return wanted
+    notes = memory.notes()
+    session = wanted.session or _session_of(memory, notes, wanted.task)
+    note = notes.get(session or "")
+    planned = next((task for task in note.plan if task.id == wanted.task), None) if note is not None else None
+    words = (planned.title, planned.description) if planned is not None else ()
+    description = wanted.description or " ".join(word for word in words if word) or None
+    return msgspec.structs.replace(wanted, session=session, description=description)
+
+
+def _session_of(memory: Memory, notes: Mapping[str, Note], task: str) -> str | None:
+    """The newest session that has such a task, by its plan or by what ran."""
+    found = {name for name, note in notes.items() if any(each.id == task for each in note.plan)}
+    found |= {stored.artifact.session for stored in memory.find(task=task, kind=Type.OUTCOME)}
+    newest = sorted(found & notes.keys(), key=lambda name: (notes[name].ended or notes[name].began or 0, name))
+    return newest[-1] if newest else None
+
+
+def _folder(note: Note | None, wanted: Wanted) -> str | None:
+    """Where the task will be worked on: as was asked, unless its session is known to be of another project."""
+    if note is None or note.folder is None:
+        return wanted.folder
+    asked = Note(session=note.session, folder=wanted.folder)
+    return wanted.folder if asked.is_project_of(note) else note.folder
 
 
 def state(memory: Memory, wanted: Wanted) -> str:

@@ -129,9 +129,9 @@ def _failures(done: Sequence[Done]) -> Iterator[_Failure]:
             )
         for artifact, outcome in reversed(one.runs):
             for command in outcome.commands:
-                if command.ok is False and not put_right.get(_line(command), -1) >= (artifact.at or 0):
-                    said = command.said or (f"exit code {command.exit_code}" if command.exit_code else "failed")
-                    text = f"`{quoted(command.line, 80)}` failed: {said}"
+                is_told = f"`{command.line}`" in (outcome.decided_by or "")
+                if command.ok is False and not is_told and put_right.get(_line(command), -1) < (artifact.at or 0):
+                    text = f"`{quoted(command.line, 80)}` failed{_end(command)}"
                     yield _failure(artifact, text, "it failed, and no later run of it went well", 0.5)
             if outcome.status is not Status.SUCCESS:
                 for error in outcome.errors[:_ERRORS]:
@@ -148,6 +148,12 @@ def _put_right(done: Sequence[Done]) -> dict[str, int]:
                 if is_well:
                     found[line] = max(found.get(line, 0), artifact.at or 0)
     return found
+
+
+def _end(command: Command) -> str:
+    if command.said is not None:
+        return f": {command.said}"
+    return f" with {command.exit_code}" if command.exit_code else ""
 
 
 def _line(command: Command) -> str:

@@ -1,6 +1,7 @@
 """The jobs that the model plays: a small repair unless what the user asked for has the cue of another."""
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 
 from blackbird.provider.tools import Action
 
@@ -14,6 +15,8 @@ DONE = (
     "TODO: add a test for negative numbers.\n"
 )
 BLOCKED = "The test still fails, so the task is blocked.\n\nTODO: find out why the edit did not help.\n"
+#: The context that Blackbird gives to an agent, wherever its client puts it.
+_PACK = re.compile(r"<blackbird-context>.*?</blackbird-context>", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +26,20 @@ class Job:
     cue: str
     turns: tuple[tuple[Action, ...], ...]
     done: str
+    #: What the context pack names is neither read nor run again. A rule, and not how a model decides.
+    trusts_pack: bool = False
+
+    def knowing(self, text: str) -> "Job":
+        """What is left to do for whoever was told all this."""
+        if not self.trusts_pack:
+            return self
+        pack = "".join(_PACK.findall(text))
+        left = (tuple(action for action in turn if not _names(pack, action.what)) for turn in self.turns)
+        return replace(self, turns=tuple(turn for turn in left if turn))
+
+
+def _names(pack: str, what: str) -> bool:
+    return re.search(rf"(?<![\w-]){re.escape(what)}(?![\w-])", pack) is not None
 
 
 REPAIR = Job(
@@ -64,7 +81,14 @@ LOOK_UP = Job(
     ((Action("search", "integer addition"),), (Action("get", ""),)),
     "That is what the memory says.\n",
 )
-_OTHERS = (EXTEND, COVER, LOOK_UP)
+#: For whoever asks again what the repair has shown.
+REVIEW = Job(
+    "Does add() still hold",
+    ((Action("read", "calc.py"),), (Action("read", "test_calc.py"),), (Action("run", TEST_COMMAND),)),
+    "It does.\n",
+    trusts_pack=True,
+)
+_OTHERS = (EXTEND, COVER, LOOK_UP, REVIEW)
 
 
 def job(asked: str) -> Job:

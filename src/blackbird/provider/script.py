@@ -70,7 +70,7 @@ class Ids:
 
 def step(prompt: Prompt) -> int:
     """The number of the turn that follows, from 1; 0 without tools, where there is no job to do."""
-    return _step(prompt, job(prompt.asked)) if prompt.tools else 0
+    return _step(prompt, job(prompt.asked).knowing(prompt.text)) if prompt.tools else 0
 
 
 def _step(prompt: Prompt, played: Job) -> int:
@@ -82,7 +82,7 @@ def next_turn(prompt: Prompt, ids: Ids, folder: str = "") -> Turn:
     """The turn that follows the results which the prompt brings; `folder` is where the files of the job are."""
     if not prompt.tools:
         return Turn(_without_tools(prompt))
-    played = job(prompt.asked)
+    played = job(prompt.asked).knowing(prompt.text)
     number = _step(prompt, played)
     if number <= len(played.turns):
         actions = [_aimed(action, prompt) for action in played.turns[number - 1]]
@@ -95,7 +95,7 @@ def next_turn(prompt: Prompt, ids: Ids, folder: str = "") -> Turn:
     if SUBMIT in prompt.text:
         tool, arguments = use(prompt.tools, Action("run", SUBMIT), folder)
         return Turn(DONE, "The script is finished.", (Call(ids.new("call"), tool.name, arguments),))
-    failed = any(word in prompt.results[-1] for word in ("FAILED", "Traceback"))
+    failed = any(word in (prompt.results or ("",))[-1] for word in ("FAILED", "Traceback"))
     return Turn(BLOCKED if failed else played.done, "The script is finished.")
 
 

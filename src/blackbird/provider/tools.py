@@ -54,11 +54,16 @@ class Tool:
     schema: Mapping[str, Any] = field(default_factory=dict)
     takes_script: bool = False
     namespace: str = ""
+    #: It finds tools that are not on offer by themselves.
+    finds_tools: bool = False
 
 
 def use(tools: Sequence[Tool], action: Action, folder: str) -> tuple[Tool, dict[str, Any]]:
     """The tool to call for the action, and its arguments; the first tool is asked if none fits."""
     tool = _named(tools, NAMES[action.verb])
+    finder = next((each for each in tools if each.finds_tools), None)
+    if tool is None and finder is not None and action.verb in ("search", "get"):
+        return finder, {"query": NAMES[action.verb][0]}
     if tool is None:
         action = action.as_command()
         scripted = next((each for each in tools if each.takes_script), None)

@@ -164,23 +164,21 @@ class Recall:
         budget: int | None = None,
     ) -> "Pack":
         """What a task should know of those before it. A session that nothing is known of yet is no mistake here."""
-        from blackbird.pack import limits  # noqa: PLC0415 - see above
+        from blackbird.pack import limits, reading  # noqa: PLC0415 - see above
         from blackbird.pack.model import Wanted  # noqa: PLC0415
 
         began = time.perf_counter()
 
         def found(memory: Memory) -> tuple["Pack", bool]:
             is_own = session is None
-            return self._kept_pack(
-                memory,
-                Wanted(
-                    session=self._own.session if session is None else self._known(memory, session),
-                    task=self._own.task if task is None and is_own else task,
-                    description=description,
-                    folder=folder,
-                    caps=limits.caps(self._config, budget),
-                ),
+            wanted = Wanted(
+                session=self._own.session if session is None else self._known(memory, session),
+                task=self._own.task if task is None and is_own else task,
+                description=description,
+                folder=folder,
+                caps=limits.caps(self._config, budget),
             )
+            return self._kept_pack(memory, reading.completed(memory, wanted))
 
         with self._lock:
             answer, is_kept = self._answer(found)

@@ -23,6 +23,7 @@ _RUN = (
     ".*.*.tmp",
 )
 _CA = ("ca.pem", "ca.key", "bundle-*.pem", "lock", ".*.tmp")
+_CLIENTS = ("*.json", ".*.tmp")
 _TRACE = ("[0-9]*.wal", "[0-9]*.seal", "[0-9]*.gone", "[0-9]*.part", "synced", "lock")
 _SPOOL = ("spool.jsonl", "spool.taken.jsonl")
 _DERIVED = ("imports.json", "imports.lock", "memory.db", "memory-*.db*", "memory.lock", ".memory.db.tmp")
@@ -58,6 +59,7 @@ def take(home: Home, environ: Mapping[str, str], user_home: Path) -> Inventory:
     own = [
         Item(home.run, "the files of the running recorder", _RUN),
         Item(home.path / "ca", "the private CA", _CA),
+        Item(home.path / "clients", "what was added to the settings of agents", _CLIENTS),
     ]
     socket = home.control_socket.parent
     if socket != home.run:

@@ -129,8 +129,7 @@ def test_tasks_run_one_after_the_other_and_each_knows_of_those_before(home: Home
     (summary,) = (one.artifact for one in stored(home, Type.SUMMARY))
     assert isinstance(summary.content, Summary)
     assert summary.content.checkpoint == "The crane is mended; the winch is next."
-    trace = Trace(home.trace)
-    assert {proof for one in (*outcomes, summary) for proof in pieces.proofs(trace, one)} == {Proof.FOUND}
+    assert {proof for one in (*outcomes, summary) for proof in pieces.proofs(home.trace, one)} == {Proof.FOUND}
     assert [place.item.partition(":")[0] for place in summary.provenance[:2]] == ["goal", "checkpoint"]
     goal = next(line for section in winch.pack.sections if section.name == "goal" for line in section.lines)
     assert goal.ids == (summary.id,)

@@ -119,9 +119,8 @@ def test_claude_is_told_by_a_hook_and_of_the_server(informed: Cockpit) -> None:
     (entry,) = json.loads(seen.arguments[at + 1])["hooks"]["SessionStart"]
     assert seen.said(entry["hooks"][0]["command"]) == seen.pack
     (config,) = [word for word in seen.arguments if word.startswith("--mcp-config=")]
-    assert json.loads(config.partition("=")[2])["mcpServers"] == {
-        "blackbird": {"type": "stdio", "command": python(), "args": SERVER, "env": seen.server()}
-    }
+    ours = {"type": "stdio", "command": python(), "args": SERVER, "env": seen.server(), "alwaysLoad": True}
+    assert json.loads(config.partition("=")[2])["mcpServers"] == {"blackbird": ours}
     (allowed,) = [word for word in seen.arguments if word.startswith("--allowedTools=")]
     assert allowed.partition("=")[2].split(",") == [f"mcp__blackbird__{name}" for name in servers.TOOLS]
     assert seen.arguments[-4:] == ["-p", "paint it", "--allowedTools", "Bash"]
@@ -136,11 +135,12 @@ def test_codex_is_told_by_a_hook_and_of_the_server(informed: Cockpit) -> None:
         each["hooks"]["SessionStart"][0]["hooks"][0] for each in told if "SessionStart" in each.get("hooks", {})
     ]
     assert seen.said(hook["command"]) == seen.pack
-    assert "async" not in hook
+    assert hook["async"] is False
     found: dict[str, Any] = {}
     for each in told:
         found |= each.get("mcp_servers", {}).get("blackbird", {})
-    assert found == {"command": python(), "args": SERVER, "env": seen.server()}
+    leave = {"default_tools_approval_mode": "approve"}
+    assert found == {"command": python(), "args": SERVER, "env": seen.server(), **leave}
 
 
 @pytest.mark.requirement("HARNESS-04")

@@ -39,17 +39,17 @@ def test_each_section_gets_its_cap_where_there_is_room_for_all() -> None:
 
 
 @pytest.mark.requirement("BUDGET-03")
-def test_where_there_is_less_room_all_shrink_alike() -> None:
+def test_where_there_is_less_room_names_come_first_and_the_others_shrink_alike() -> None:
     assert shares(CAPS, 860, ALL) == {
-        "goal": 30,
-        "facts": 40,
-        "files": 300,
-        "decisions": 100,
-        "constraints": 75,
-        "implemented": 150,
-        "warnings": 40,
-        "open_threads": 75,
-        "pointers": 50,
+        "goal": 19,
+        "facts": 26,
+        "files": 487,
+        "decisions": 66,
+        "constraints": 49,
+        "implemented": 99,
+        "warnings": 26,
+        "open_threads": 49,
+        "pointers": 33,
     }
     assert set(shares(CAPS, -5, ALL).values()) == {0}
 
@@ -116,3 +116,11 @@ def test_a_counter_that_finds_more_in_a_whole_is_believed() -> None:
 
     found = Fit(Meter(Odd()), is_marking=False).section(choice("decisions", *(("one two",),) * 6), 100, 20)
     assert [len(found.lines), found.tokens] == [3, 20]
+
+
+def test_lines_of_the_same_artifact_are_told_apart() -> None:
+    same = [Candidate(("art_0",), (form,), "") for form in ("one two", "one two three four five six seven")]
+    given = Choice("warnings", "warnings", same)
+    section = fit().section(given, 100, 9)
+    assert [line.text for line in section.lines] == ["one two"]
+    assert [one.title for one in missing(given, section)] == ["one two three four five six seven"]

@@ -6,13 +6,14 @@ import pytest
 
 from blackbird.artifacts.model import Artifact, Type
 from blackbird.artifacts.note import Note
+from blackbird.artifacts.plan import Task
 from blackbird.pack import reading
 from blackbird.pack.building import build
 from blackbird.pack.model import Wanted
 from blackbird.store.writing import Writing
 from blackbird.tokens import Plain
 from tests.blackbird.pack.given import MINUTE
-from tests.blackbird.retrieve.artifacts import NOW, artifact, decision, new_memory
+from tests.blackbird.retrieve.artifacts import NOW, artifact, decision, new_memory, outcome
 
 
 @pytest.fixture
@@ -86,3 +87,36 @@ def test_a_memory_that_is_made_anew_gives_the_same_bytes(memory: Writing, tmp_pa
     pack = build(memory, wanted, Plain())
     assert pack == build(again, wanted, Plain())
     assert pack.text.count("\n- ") > 10
+
+
+def test_what_the_plan_says_of_a_task_is_used(memory: Writing) -> None:
+    plan = (
+        Task(id="crane", title="Add a crane", description="At dock two."),
+        Task(id="dock", title="Widen the dock"),
+    )
+    memory.put("s1", [], note=Note(session="s1", ended=NOW, plan=plan))
+    memory.put("s2", [artifact(outcome("x"), session="s2", task="ship")], note=Note(session="s2", ended=NOW))
+
+    def completed(**asked: str) -> tuple[str | None, str | None]:
+        found = reading.completed(memory, Wanted(**asked))  # type: ignore[arg-type]
+        return found.session, found.description
+
+    assert completed(task="crane") == ("s1", "Add a crane At dock two.")
+    assert completed(task="dock", session="s1") == ("s1", "Widen the dock")
+    assert completed(task="dock", description="Mine") == ("s1", "Mine")
+    assert completed(task="ship") == ("s2", None)
+    assert completed(task="nobody's") == (None, None)
+    assert completed(session="s1") == ("s1", None)
+
+
+def test_work_goes_on_where_it_is_asked_for_unless_that_is_another_project(memory: Writing) -> None:
+    put(memory, "s1", artifact(decision("own")))
+
+    def folder(**asked: str) -> str | None:
+        return reading.material(memory, Wanted(**asked)).folder  # type: ignore[arg-type]
+
+    assert folder(session="s1", folder="/home/dev/crane/docs") == "/home/dev/crane/docs"
+    assert folder(session="s1", folder="/home/dev/ship") == "/home/dev/crane"
+    assert folder(session="s1") == "/home/dev/crane"
+    assert folder(session="s9", folder="/home/dev/ship") == "/home/dev/ship"
+    assert folder() is None

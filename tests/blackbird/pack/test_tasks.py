@@ -105,3 +105,13 @@ def test_what_went_well_later_is_no_warning() -> None:
     )
     assert told(warnings(material([first, again]))) == ["error met: boom"]
     assert told(warnings(material([first])))[0] == "dock Dock – fail: no reason is known"
+
+
+def test_how_a_command_ended_is_said_as_far_as_it_is_known() -> None:
+    commands = (
+        ran("make a", ok=False, said="no rule"),
+        ran("make b", ok=False),
+        msgspec.structs.replace(ran("make c", ok=False), exit_code=None),
+    )
+    found = warnings(material([artifact(ended(Status.SUCCESS, commands=commands))]))
+    assert sorted(told(found)) == ["`make a` failed: no rule", "`make b` failed with 1", "`make c` failed"]

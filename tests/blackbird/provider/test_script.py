@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from blackbird.provider.jobs import BLOCKED, COVER, DONE, EXTEND, REPAIR, TEST_COMMAND, job
+from blackbird.provider.jobs import BLOCKED, COVER, DONE, EXTEND, REPAIR, REVIEW, TEST_COMMAND, job
 from blackbird.provider.script import (
     SUBMIT,
     TITLE,
@@ -158,3 +158,15 @@ def test_what_was_found_first_is_what_is_got() -> None:
     assert [(call.name, call.namespace, call.arguments) for call in got] == [
         ("memory_get", "mcp__blackbird", {"id": "art_4ucdv2hlmbo2tyhx"})
     ]
+
+
+def reviewed(pack: str, results: int) -> tuple[str, list[str]]:
+    text = f"<blackbird-context>{pack}</blackbird-context>\n{REVIEW.cue}? It is in calc.py."
+    turn = next_turn(Prompt(TOOLS, ("x",) * results, text, asked=text), Ids(b"x"))
+    return turn.text, [str(next(iter(call.arguments.values()))) for call in turn.calls]
+
+
+def test_what_the_pack_names_is_not_looked_at_again() -> None:
+    assert [reviewed("", number)[1] for number in range(4)] == [["calc.py"], ["test_calc.py"], [TEST_COMMAND], []]
+    assert [reviewed("test_calc.py", number)[1] for number in range(3)] == [["calc.py"], [TEST_COMMAND], []]
+    assert reviewed(f"calc.py, test_calc.py, {TEST_COMMAND}", 0) == (REVIEW.done, [])

@@ -10,19 +10,22 @@ from rich.console import Console
 
 from blackbird import home as homes
 from blackbird.cli.arguments import Json
+from blackbird.cli.machine.install import settled
+from blackbird.home import Home
+from blackbird.launch import installing
 from blackbird.recorder import control
 from blackbird.service import inventory, removal
 from blackbird.service.inventory import Inventory, Item
 from blackbox.errors import UsageError
 from blackbox.terminal import output
 
-#: A name is refused with more than "unexpected argument": some day there may be something to remove from an agent.
-OPTIONS = {"context_settings": {"allow_extra_args": True}}
 _SENTENCE = "remove my recordings"
 
 
 def uninstall(
-    context: typer.Context,
+    client: Annotated[
+        str | None, typer.Argument(metavar="[CLIENT]", help="Take it out of this client alone, see blackbird install.")
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only list what would go and what would stay.")] = False,
     purge: Annotated[
         bool, typer.Option("--purge", help="Remove the recordings and their key, too, for good.")
@@ -32,8 +35,9 @@ def uninstall(
 ) -> None:
     """Remove all that Blackbird has put on this machine, but not what it recorded.
 
-    Stops the recorder, and removes its files, the private CA, the systemd unit and completion scripts. Recordings,
-    the key that proves them and your settings stay, and are told. Shows what would go, and asks.
+    Stops the recorder, and removes its files, the private CA, the systemd unit, completion scripts and what blackbird
+    install added to the settings of agents. Recordings, the key that proves them and your settings stay, and are told.
+    Shows what would go, and asks. With the name of a client, only its settings are put back as they were.
 
     Examples:
 
@@ -41,14 +45,15 @@ def uninstall(
 
       blackbird uninstall
 
+      blackbird uninstall gemini
+
       blackbird uninstall --purge --yes
     """
-    if context.args:
-        raise UsageError(
-            f"nothing is installed into `{output.printable(context.args[0])}` or any other agent",
-            "blackbird run changes no file of an agent; blackbird uninstall, without a name, removes blackbird",
-        )
     home = homes.find()
+    if client is not None:
+        _take_out(home, client, dry_run=dry_run, yes=yes, as_json=as_json)
+        return
+    taken_out = [(each, installing.prepare_uninstall(home, each)) for each in installing.installed(home)]
     found = inventory.take(home, os.environ, Path.home())
     if dry_run:
         _tell_plan(found, purge=purge, as_json=as_json)
@@ -58,6 +63,8 @@ def uninstall(
             raise UsageError("nobody can be asked here", "add --yes to remove it, or --dry-run to see what would go")
         _show(output.stdout(), found, purge=purge)
         _ask(purge=purge)
+    for each, prepared in taken_out:
+        installing.carry_out(home, each, prepared)
     stopped, gone = removal.remove(home, found, purge=purge)
     after = inventory.take(home, os.environ, Path.home())
     if as_json:
@@ -65,6 +72,16 @@ def uninstall(
         output.write_json({"schema": "uninstall/1", **body, "kept": _kept(after, purge=False)})
         return
     _tell_end(gone, after, stopped)
+
+
+def _take_out(home: Home, client: str, *, dry_run: bool, yes: bool, as_json: bool) -> None:
+    """One client's settings as they were."""
+    known = installing.named(client)
+    prepared = installing.prepare_uninstall(home, known)
+    if settled(prepared, "uninstall-client/1", client, is_new=True, dry_run=dry_run, yes=yes, as_json=as_json):
+        installing.carry_out(home, known, prepared)
+        if not as_json:
+            output.stdout().print(output.marked("✓", f"The entries are out of the settings of {known.title}"))
 
 
 def _tell_plan(found: Inventory, *, purge: bool, as_json: bool) -> None:

@@ -2,13 +2,14 @@
 
 import typer
 
-from blackbird.cli.memory import asking, questions
+from blackbird.cli.memory import asking, packing, questions
 from blackbox.terminal import output
 
 app = typer.Typer(rich_markup_mode=None)
 app.command("search")(asking.search)
 app.command("get")(asking.get)
 app.command("related")(asking.related)
+app.command("context")(packing.command)
 
 
 @app.callback(invoke_without_command=True)
