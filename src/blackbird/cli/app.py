@@ -1,4 +1,4 @@
-"""The entry point: `run`, `mcp` and `mem search` go straight on if their words are plain, all else by the commands."""
+"""The entry point: `run`, `mcp` and `mem search` go straight on if their words are plain, others by the commands."""
 
 import importlib
 import sys

@@ -20,7 +20,6 @@ from blackbird.home import Home
 from blackbird.recall import pieces
 from blackbird.recorder import control
 from blackbird.store.memory import Reader, Stored
-from blackbird.trace.folder import Trace
 from blackbox.errors import UsageError
 
 ROOT = Path(__file__).parents[3]

@@ -6,7 +6,7 @@ from blackbird.cli.memory.lines import INDENT, Line, block, line
 from blackbird.exchange.clock import to_rfc3339
 from blackbird.retrieve.model import Card, Found, Neighbour, Why
 
-_GREY = "grey"
+_GREY = "bright_black"
 _DAY = len("2026-11-16")
 _FILES = 3
 

@@ -9,7 +9,8 @@ from blackbox.terminal import output
 #: A line: pieces of text, each with its style.
 Line = tuple[tuple[str, str], ...]
 INDENT = "    "
-_STYLES = {"grey": "90", "cyan": "36", "yellow": "33", "bold": "1"}
+#: As rich names them.
+_STYLES = {"bright_black": "90", "cyan": "36", "bold cyan": "1;36", "yellow": "33", "bold": "1"}
 _NARROWEST = 20
 
 
@@ -19,15 +20,26 @@ def line(*pieces: tuple[str, str] | str) -> Line:
     return tuple((output.printable(text), style) for text, style in pairs if text)
 
 
-def block(text: str) -> list[Line]:
+def block(text: str, style: str = "") -> list[Line]:
     """A text of any length, indented; on a terminal broken between words."""
-    return [line(INDENT, part) for each in text.split("\n") for part in _wrapped(output.printable(each))]
+    return [line(INDENT, (part, style)) for each in text.split("\n") for part in _wrapped(output.printable(each))]
+
+
+def show(lines: Iterable[Line]) -> None:
+    """All of them, on standard output."""
+    output.write(encode(spell(lines)))
 
 
 def spell(lines: Iterable[Line]) -> str:
     """All of them, as standard output is to have them."""
     is_coloured = sys.stdout.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
     return "".join(_spelled(each, is_coloured=is_coloured) for each in lines)
+
+
+def encode(text: str) -> bytes:
+    """A text in the encoding of standard output; what that cannot show is replaced."""
+    encoding = sys.stdout.encoding or "utf-8"
+    return text.encode(encoding, "backslashreplace" if encoding.lower() in ("utf-8", "utf8") else "replace")
 
 
 def _spelled(pieces: Line, *, is_coloured: bool) -> str:

@@ -1,6 +1,5 @@
 """What can be asked with `blackbird mem`, and what is told then; whichever way the words were read."""
 
-import sys
 from typing import Any, NamedTuple
 
 import msgspec
@@ -23,9 +22,8 @@ class Told(NamedTuple):
 
     @property
     def data(self) -> bytes:
-        """The text in the encoding of standard output; what that cannot show is replaced."""
-        encoding = sys.stdout.encoding or "utf-8"
-        return self.text.encode(encoding, "backslashreplace" if encoding.lower() in ("utf-8", "utf8") else "replace")
+        """The text as bytes."""
+        return lines.encode(self.text)
 
 
 class Search(msgspec.Struct, frozen=True, kw_only=True):
