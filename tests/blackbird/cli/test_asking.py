@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from blackbird.artifacts.model import Type
+from blackbird.doors import schema
 from tests.blackbird.cli.command import Done, Place, place
 from tests.blackbird.recall.kept import Kept
 
@@ -224,3 +225,21 @@ def test_no_secret_leaves_by_a_command(here: Place, tmp_path: Path) -> None:
             assert done.code in (0, 1), command
             assert secret not in done.out + done.err, command
     assert "masked here by the rules of today" in here.run("evidence", kept.ids(kind=Type.DECISION)[0], "--raw").err
+
+
+#: What an agent calls as a tool, and what whoever can only run commands types instead.
+COMMANDS = {
+    "memory_search": "mem search QUERY --session --task -k --type --everywhere",
+    "memory_get": "mem get ID",
+    "memory_related": "mem related ID -k",
+    "memory_context_for_task": "mem context --task --session --describe --budget",
+}
+
+
+@pytest.mark.requirement("MEMCLI-04")
+@pytest.mark.parametrize("tool", schema.BY_NAME)
+def test_whoever_can_only_run_commands_gets_what_tools_give(here: Place, tool: str) -> None:
+    group, name, *words = COMMANDS[tool].split()
+    shown = here.run(group, name, "--help").out
+    assert len(words) == len(schema.BY_NAME[tool].schema["properties"])
+    assert [word for word in [*words, "--json"] if word not in shown] == []

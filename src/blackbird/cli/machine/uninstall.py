@@ -24,7 +24,8 @@ _SENTENCE = "remove my recordings"
 
 def uninstall(
     client: Annotated[
-        str | None, typer.Argument(metavar="[CLIENT]", help="Take it out of this client alone, see blackbird install.")
+        str | None,
+        typer.Argument(metavar="[CLIENT]", help="Take it out of this client alone, see blackbird install."),
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only list what would go and what would stay.")] = False,
     purge: Annotated[
