@@ -1,6 +1,6 @@
 """Decisions and constraints that hold, each once: what was superseded, here or in a later session, is left out."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from blackbird.artifacts import prose
@@ -11,6 +11,8 @@ from blackbird.pack.material import Candidate, Choice, Material
 from blackbird.pack.model import LeftOut
 
 _LENGTHS = (240, 120, 60)
+#: So many of the best may be shortened to fit; no section has room for more.
+_TRIED = 60
 #: What was chosen in so many words is trusted more than what an agent says in passing.
 _TRUST = {Signal.STRUCTURED: 1.0, Signal.IMPERATIVE: 0.7, Signal.PROSE: 0.0}
 _SAID_OFTEN = 3
@@ -45,17 +47,20 @@ def _choice(
         text = told(one.content)
         weight = relevance.weigh(material.ahead, text, age=age, task_id=one.artifact.task)
         is_other = material.is_other(one.artifact)
-        trust = _TRUST[one.content.signal]
-        score = (is_other, -(weight.score + trust), -(one.artifact.at or 0), one.artifact.id)
-        ranked.append((score, _candidate(one, text, (*_reasons(one.content), *weight.why), is_other=is_other)))
-    ranked.sort(key=lambda pair: pair[0])
-    return Choice(name, title, [candidate for _, candidate in ranked], left_out)
+        score = (is_other, -(weight.score + _TRUST[one.content.signal]), -(one.artifact.at or 0), one.artifact.id)
+        ranked.append((score, one, text, (*_reasons(one.content), *weight.why)))
+    ranked.sort(key=lambda each: each[0])
+    candidates = [
+        _candidate(one, text, why, _LENGTHS if place < _TRIED else _LENGTHS[:1], is_other=score[0])
+        for place, (score, one, text, why) in enumerate(ranked)
+    ]
+    return Choice(name, title, candidates, left_out)
 
 
-def _candidate(one: _Held, text: str, why: Iterable[str], *, is_other: bool) -> Candidate:
+def _candidate(one: _Held, text: str, why: Iterable[str], lengths: Sequence[int], *, is_other: bool) -> Candidate:
     return Candidate(
         ids=(one.artifact.id, *one.same)[:2],
-        forms=tuple(dict.fromkeys(quoted(text, longest) for longest in _LENGTHS)),
+        forms=tuple(dict.fromkeys(quoted(text, longest) for longest in lengths)),
         why="; ".join(why),
         session=one.artifact.session if is_other else None,
     )
