@@ -14,7 +14,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from blackbird.canon.model import Evidence, Part, Role, Side, Text, Thinking, ToolCall, ToolResult
+from blackbird.canon import wrappers
+from blackbird.canon.model import Evidence, Origin, Part, Role, Side, Text, Thinking, ToolCall, ToolResult
 from blackbird.canon.natives import specstory
 from blackbird.canon.seen import Entry
 
@@ -29,6 +30,8 @@ _TODO_STATES = {" ": "pending", "⚡": "in_progress", "X": "completed", "x": "co
 _FAILED = ("Exit code ", "<tool_use_error>", "The user doesn't want to")
 _REJECTED = "The user doesn't want to"
 _VERSION = "2.1.20"
+#: A command of the client may stand for a whole diff.
+_FIRST_WORDS = 4000
 
 
 class Transcript(NamedTuple):
@@ -54,7 +57,7 @@ def read(folders: Iterable[Path]) -> list[Transcript]:
     found = []
     for session, (_, path, text) in longest.items():
         head = _HEAD.search(text)
-        assert head is not None  # noqa: S101 - it was found above
+        assert head is not None
         began = _nanoseconds(head[2])
         found.append(Transcript(session, path, began, tuple(_timed(text, began)), folders_of[session]))
     return sorted(found, key=lambda each: (each.began, each.session))
@@ -105,18 +108,23 @@ def _is_above(folder: str, inner: str) -> bool:
 
 
 def first_words(transcript: Transcript) -> str:
-    """What the human said first."""
+    """What the human said before the agent said anything: typed, or what a command of the client stands for."""
+    said: list[str] = []
     for _, entry in transcript.entries:
         turn = entry.turn
-        if turn is not None and turn.role is Role.USER and entry.thread is None:
-            text = "\n".join(part.text for part in turn.parts if isinstance(part, Text)).strip()
-            if text:
-                return text
-    return ""
+        if turn is None or entry.thread is not None:
+            continue
+        if turn.role is Role.ASSISTANT:
+            break
+        for text in (part.text for part in turn.parts if isinstance(part, Text)):
+            command = wrappers.typed(text)
+            own = [piece for piece in wrappers.split(text, Role.USER) if piece.origin is Origin.USER]
+            said += [command.words] if command is not None else [text[piece.first : piece.last] for piece in own]
+    return "\n".join(said)[:_FIRST_WORDS]
 
 
 def write(transcript: Transcript, folder: Path, before: int | None = None) -> Path | None:
-    """The session as a log of the client below a folder, as far as it went before a time; None if it had not begun."""
+    """The session as a log of the client, as far as it went before a time; None if it had not begun."""
     lines = list(_Log(transcript).lines(before))
     if not lines:
         return None

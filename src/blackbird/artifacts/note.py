@@ -45,8 +45,9 @@ class Note(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         """Whether both took place in the same project."""
         if self.repository is not None and other.repository is not None:
             return self.repository == other.repository
-        own, others = self.root or self.folder, other.root or other.folder
-        if own is None or others is None:
+        # Disks that do not tell capitals apart let the same folder be spelled in several ways.
+        own, others = (self.root or self.folder or "").lower(), (other.root or other.folder or "").lower()
+        if not own or not others:
             return False
         return own == others or (others + "/").startswith(own + "/") or (own + "/").startswith(others + "/")
 

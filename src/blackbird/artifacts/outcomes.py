@@ -22,6 +22,8 @@ _SUMMED_UP = 6
 _DESCRIPTION = 300
 #: What ends sooner is no sentence, but an abbreviation.
 _SHORTEST = 12
+#: What is stated of a run before anything has come of it.
+_BEGINNINGS = frozenset({"run.start", "run.describe", "run.context", "run.pack", "goal"})
 
 
 class Verdict(NamedTuple):
@@ -45,7 +47,8 @@ def outcomes(scene: Scene, work: Sequence[Act], builder: str, blocked: Sequence[
     asked = {scene.run_of(item).owner: item for item in scene.own() if isinstance(item, Generation)}
     for run in scene.runs.values():
         did, said = by_run.get(run.owner, []), spoken.get(run.owner, [])
-        if did or said or run.stated:
+        # That a run has begun is no way to end.
+        if did or said or any(stated.event not in _BEGINNINGS for stated in run.stated):
             ends = [*blocked, *_broken_off(scene, asked.get(run.owner))]
             found = _outcome(scene, run, did, said, builder, ends)
             if found is not None:

@@ -1,8 +1,9 @@
 """How many tokens each section gets, and what fits into them.
 
-A section never takes more than its cap. If the caps together are more than the total leaves, each section gets its
-share in proportion to its cap. What a section does not use is handed on, in the order of `HANDED`, to those that
-would take more and are below their caps.
+A section never takes more than its cap. If the caps together are more than the total leaves, files and commands get
+`NAMES` tokens and `NAMES_SHARE` of what is left, since a name is short and saves a search, and each other section
+gets its share of the rest in proportion to its cap. What a section does not use is handed on, in the order of
+`HANDED`, to those that would take more and are below their caps.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,6 +27,8 @@ ORDER = (
 )
 #: Who is handed what others left: first who would lose most.
 HANDED = ("goal", "constraints", "decisions", "warnings", "open_threads", "files", "implemented", "facts", "pointers")
+#: What files and commands get of a total that is short.
+NAMES, NAMES_SHARE = 100, 0.45
 #: Nothing that says anything is shorter.
 _LEAST = 6
 
@@ -48,10 +51,14 @@ class Meter:
 def shares(caps: Caps, available: int, names: Sequence[str]) -> dict[str, int]:
     """What each of these sections gets at first."""
     wanted = {name: int(getattr(caps, name)) for name in names}
-    in_all = sum(wanted.values())
-    if in_all <= available:
+    available = max(available, 0)
+    if sum(wanted.values()) <= available:
         return wanted
-    return {name: cap * max(available, 0) // in_all for name, cap in wanted.items()}
+    names_cap = wanted.pop("files", 0)
+    given = min(names_cap, available, int(NAMES + NAMES_SHARE * available))
+    in_all = sum(wanted.values()) or 1
+    others = {name: cap * (available - given) // in_all for name, cap in wanted.items()}
+    return {name: given if name == "files" else others[name] for name in names}
 
 
 def spread(

@@ -97,7 +97,7 @@ def words(text: str) -> frozenset[str]:
 
 def _stem(word: str) -> str:
     """A word without what English adds at its end; crude, and the same on both sides."""
-    for ending in ("ations", "ation", "ings", "ing", "ers", "ies", "ied", "ed", "es", "er", "s"):
+    for ending in ("ations", "ation", "ings", "ing", "ers", "ies", "ied", "ed", "es", "er", "s", "e"):
         if word.endswith(ending) and len(word) - len(ending) >= _LEAST:
             return word[: -len(ending)]
     return word

@@ -1,18 +1,18 @@
 """The files and commands that whoever works on next will most likely need again, best first.
 
-What was worked on lately is worked on again: of all that was tried on real sessions of one project, a plain list of the
-files and commands of the last sessions was the hardest to beat. So that is where this starts from, and it weighs:
+What was worked on lately is worked on again: of all that was tried on real sessions of one project, a plain list of
+the files and commands of the last sessions was the hardest to beat. So that is where this starts from. It weighs:
 
 - when: each session that did something counts half as much as the one that came `HALF_LIFE` sessions later;
-- what was done: a file that was changed counts more than one that was only read, a command that went well more than one
-  that failed, and one that tests, builds or checks more than any other;
-- what is asked for now: sessions that speak of the same count more, and so do paths and commands with its words in them.
+- what was done: a file that was changed counts more than one that was only read, a command that went well more than
+  one that failed, and one that tests, builds or checks more than any other;
+- what is asked for now: sessions that speak of the same count more, and so do paths and commands with its words.
 
-What does not exist any more, or lies outside of the project, is left out. Pure: it looks at nothing but its arguments.
+What does not exist any more, or lies outside of the project, is left out. Pure: it looks at its arguments alone.
 
 How it stands in a pack: some lines, each of some commands or of some files, each item once, the best first; paths in
-full from the folder of the work, since a shortened path cannot be opened, and no id to each of them, but one to a line.
-`batches` gives the lines in the order in which they are worth their place.
+full from the folder of the work, since a shortened path cannot be opened, and no id to each of them, but one to a
+line. `batches` gives the lines in the order in which they are worth their place.
 """
 
 import math
@@ -24,6 +24,7 @@ from typing import NamedTuple
 
 from blackbird.artifacts import commands, shell
 from blackbird.artifacts.model import Artifact, Command, Outcome
+from blackbird.pack import relevance
 
 #: So many sessions later, one counts half.
 HALF_LIFE = 2.0
@@ -31,7 +32,7 @@ HALF_LIFE = 2.0
 CHANGED, READ = 1.0, 0.5
 WENT_WELL, UNKNOWN, FAILED = 1.0, 0.8, 0.5
 #: How much it adds if the session, or the path or the command itself, speaks of what is asked for.
-SAME_MATTER, SAME_WORDS = 0.5, 0.5
+SAME_MATTER, SAME_WORDS = 1.0, 0.5
 #: Commands that look around are made up anew each time; these are worth keeping, and the first of them most.
 _KINDS = {"test": 1.0, "build": 1.0, "lint": 1.0, "format": 0.7, "run": 0.5, "install": 0.5, "other": 0.4}
 #: What is of no known kind is worth it only if it was needed again.
@@ -42,21 +43,12 @@ _PLACES = 3
 _FRAME = 8
 
 FILES, COMMANDS = "files", "commands"
-_FIRST_COMMANDS, _COMMANDS, _FILES, _FILE_LINES = 6, 4, 10, 2
+_FIRST_COMMANDS, _COMMANDS, _FILES = 7, 6, 24
 _BESIDE = "../"
+#: A beginning of so many letters says which word is meant.
+_TELLING = 4
 
-_TOKEN = re.compile(r"[A-Za-z0-9_]+")
-_PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
-_ENDINGS = ("ations", "ation", "ings", "ing", "ers", "er", "ies", "es", "ed", "s")
-_SHORTEST = 3
-_STOP = frozenset(
-    """
-    a about after all also an and any are as at be been before but by can could did do does file files for from get had has
-    have here how i if in into is it its just let like look make may me my need no not of on one or our out over please
-    should so some than that the their them then there these they this those to up us use used using want was we were what
-    when where which who why will with would yes you your
-    """.split()
-)
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _TEMPORARY = re.compile(r"(?:/private)?/(?:tmp|var|dev|proc)/")
 
 
@@ -110,8 +102,8 @@ def working_set(
 ) -> WorkingSet:
     """What is worth naming, of the outcomes of one project's sessions.
 
-    `folders` has the folder of each session, by which its relative paths are understood; `folder` is where the work is
-    going to be, and `description` what it is said to be.
+    `folders` has the folder of each session, by which its relative paths are understood; `folder` is where the work
+    is going to be, and `description` what it is said to be.
     """
     newest = sorted(outcomes, key=lambda one: (-(one.at or 0), one.id))
     past = [_past(one, folders.get(one.session), folder) for one in newest if isinstance(one.content, Outcome)]
@@ -135,10 +127,9 @@ def batches(found: WorkingSet) -> Iterator[Batch]:
         if lines:
             yield Batch(COMMANDS, tuple(lines[:take]))
             lines = lines[take:]
-        for _ in range(_FILE_LINES):
-            if files:
-                yield Batch(FILES, tuple(files[:_FILES]))
-                files = files[_FILES:]
+        if files:
+            yield Batch(FILES, tuple(files[:_FILES]))
+            files = files[_FILES:]
         take = _COMMANDS
 
 
@@ -222,9 +213,15 @@ def _file_uses(past: Sequence[_Past], weights: Sequence[float]) -> Mapping[str, 
     for each, weight in zip(past, weights, strict=True):
         gone |= each.gone - uses.keys()
         for name, worth in each.files.items():
-            if name not in gone:
+            if name in uses or not gone & {name, *_above(name)}:
                 uses[name].append(_Use(each.artifact.id, worth * weight, "changed" if worth == CHANGED else "read"))
     return uses
+
+
+def _above(name: str) -> Iterator[str]:
+    """The folders that a file lies in."""
+    while name := name.rpartition("/")[0]:
+        yield name
 
 
 # Commands
@@ -242,7 +239,9 @@ def _command_uses(past: Sequence[_Past], weights: Sequence[float]) -> Mapping[st
                 met[line] = max(_KINDS[kind] * _went(command), met.get(line, 0.0))
         for line, worth in met.items():
             uses[line].append(_Use(each.artifact.id, worth * weight, "run"))
-    return {line: met for line, met in uses.items() if kinds[line] != _OTHER or len(met) > 1}
+    needed = {line: met for line, met in uses.items() if kinds[line] != _OTHER or len(met) > 1}
+    # What only adds an option to another is made up from that when it is needed.
+    return {line: met for line, met in needed.items() if not any(line.startswith(f"{one} -") for one in needed)}
 
 
 def _went(command: Command) -> float:
@@ -268,12 +267,18 @@ def _is_repeatable(typed: str) -> bool:
 
 def _weighed(uses: Mapping[str, list[_Use]], asked: frozenset[str]) -> Iterator[Worth]:
     known = Counter(word for name in uses for word in _words(name))
-    named = {name: sum(_rarity(known[word], len(uses)) for word in asked & _words(name)) for name in uses}
+    meant = {word for word in known if _is_meant(word, asked)}
+    named = {name: sum(_rarity(known[word], len(uses)) for word in meant & _words(name)) for name in uses}
     most = max(named.values(), default=0.0)
     for name, met in uses.items():
         bonus = SAME_WORDS * named[name] / most if most else 0.0
         ids = tuple(dict.fromkeys(use.id for use in met))[:_PLACES]
         yield Worth(name, ids, sum(use.weight for use in met) + bonus, _why(met, is_named=bonus > 0))
+
+
+def _is_meant(word: str, asked: frozenset[str]) -> bool:
+    """Whether a word of a name is asked for; names run words together, and begin with the one that matters."""
+    return word in asked or any(len(one) >= _TELLING and word.startswith(one) for one in asked)
 
 
 def _why(met: Sequence[_Use], *, is_named: bool) -> str:
@@ -283,13 +288,5 @@ def _why(met: Sequence[_Use], *, is_named: bool) -> str:
 
 
 def _words(text: str) -> frozenset[str]:
-    """The words of a text without their endings; of a name also its parts."""
-    tokens = (part for token in _TOKEN.findall(text) for part in {token, *_PART.findall(token)})
-    return frozenset(
-        _stem(token.lower()) for token in tokens if len(token) >= _SHORTEST and token.lower() not in _STOP
-    )
-
-
-def _stem(word: str) -> str:
-    ending = next((one for one in _ENDINGS if word.endswith(one) and len(word) - len(one) >= _SHORTEST), "")
-    return word[: len(word) - len(ending)]
+    """The words of a text, those that names are put together from included."""
+    return relevance.words(_CAMEL.sub(" ", text))

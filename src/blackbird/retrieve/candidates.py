@@ -5,6 +5,7 @@ A piece of a transcript is read with what stands around it: an answer is found b
 
 import heapq
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -13,7 +14,7 @@ from blackbird.retrieve.model import Asked
 from blackbird.retrieve.plan import Plan, Term
 from blackbird.retrieve.weights import Limits, Weights
 from blackbird.store.index import quoted
-from blackbird.store.memory import Memory, Place, Stored
+from blackbird.store.memory import Memory, Stored
 from blackbird.store.texts import CONCLUDED, fields
 
 
@@ -26,9 +27,8 @@ class Words(NamedTuple):
     held: dict[int, list[int]]
     worth: dict[int, float]
     pruned: tuple[str, ...] = ()
-    #: Whether there were more artifacts than were looked at, and more words than there was time for.
-    is_cut: bool = False
-    unread: tuple[str, ...] = ()
+    #: What was not looked at, in words.
+    left_out: tuple[str, ...] = ()
 
 
 class Near(NamedTuple):
@@ -46,21 +46,23 @@ def matches(memory: Memory, plan: Plan, asked: Asked, documents: int, limits: Li
     found = memory.matching(_all([within, quoted(CONCLUDED), *every]), limits.whole)
     more = memory.matching(_all([within, *every]), limits.whole)
     whole = {number: list(range(len(every))) for number in (*found, *more)}
-    whole |= {number: held for number, held in late.items() if len(held) == len(every)}
+    whole |= {number: held for number, held in late.held.items() if len(held) == len(every)}
     if len(whole) >= asked.k:
         is_cut = limits.whole in (len(found), len(more))
-        return Words("all", whole, dict.fromkeys(range(len(every)), 1.0), is_cut=is_cut)
+        cut = (f"all but the last {limits.whole} artifacts with all words",) if is_cut else ()
+        return Words("all", whole, dict.fromkeys(range(len(every)), 1.0), left_out=(*cut, *late.left_out))
     some = _some(memory, plan, within, documents, limits)
-    held = whole | late
+    held = whole | late.held
     for place, numbers in some.found.items():
         for number in numbers:
             if number not in whole:
                 held.setdefault(number, []).append(place)
-    worth = {place: _worth(len(numbers), documents) for place, numbers in some.found.items()}
+    counts = Counter(place for places in late.held.values() for place in places)
+    worth = {place: _worth(len(numbers) + counts[place], documents) for place, numbers in some.found.items()}
     # What was left out counts where it is known to stand: in artifacts that have all words, or are not indexed yet.
     least = _worth(limits.most(documents), documents)
     worth |= {place: least for place in range(len(every)) if place not in worth}
-    return Words("any" if held else "none", held, worth, some.pruned, unread=some.unread)
+    return Words("any" if held else "none", held, worth, some.pruned, (*some.left_out, *late.left_out))
 
 
 def coarse(words: Words, concluded: Iterable[int], limits: Limits) -> list[int]:
@@ -84,33 +86,22 @@ def concluded(memory: Memory, plan: Plan, words: Words, within: str, limits: Lim
 
 def neighbourhoods(memory: Memory, words: Words, numbers: Sequence[int], weights: Weights) -> list[Near]:
     """Each artifact with what stands around it; and the neighbours of each, which may be what is sought."""
-    reach = len(weights.window)
-    places = memory.places(numbers)
-    around = memory.around(places.values(), reach)
-    standing = {number: place for place, number in around.items()}
-    found = dict.fromkeys(numbers)
-    for place in places.values():
-        found |= dict.fromkeys(number for number, _ in _beside(place, around, weights.window))
-    return [Near(number, _around(standing.get(number), around, words, weights.window)) for number in found]
+    around: dict[int, dict[int, float]] = {number: {} for number in numbers}
+    for stretch in memory.stretches(numbers, len(weights.window)):
+        for number in stretch.values():
+            around.setdefault(number, {})
+        for place, number in stretch.items():
+            for distance, weight in enumerate(weights.window, 1):
+                other = stretch.get(place + distance)
+                if other is not None:
+                    _lend(words.held.get(number, ()), around[other], weight)
+                    _lend(words.held.get(other, ()), around[number], weight)
+    return [Near(number, found) for number, found in around.items() if found or number in words.held]
 
 
-def _beside(place: Place, around: Mapping[Place, int], window: Sequence[float]) -> Iterable[tuple[int, float]]:
-    for distance, weight in enumerate(window, 1):
-        for at in (place.place - distance, place.place + distance):
-            number = around.get(place._replace(place=at))
-            if number is not None:
-                yield number, weight
-
-
-def _around(
-    place: Place | None, around: Mapping[Place, int], words: Words, window: Sequence[float]
-) -> dict[int, float]:
-    found: dict[int, float] = {}
-    if place is not None:
-        for number, weight in _beside(place, around, window):
-            for word in words.held.get(number, ()):
-                found[word] = found.get(word, 0.0) + weight
-    return found
+def _lend(held: Iterable[int], around: dict[int, float], weight: float) -> None:
+    for word in held:
+        around[word] = around.get(word, 0.0) + weight
 
 
 def value(
@@ -128,35 +119,47 @@ def value(
 class _Some(NamedTuple):
     found: dict[int, list[int]]
     pruned: tuple[str, ...]
-    unread: tuple[str, ...]
+    left_out: tuple[str, ...]
 
 
 def _some(memory: Memory, plan: Plan, within: str, documents: int, limits: Limits) -> _Some:
     """For each word the artifacts that have it, without words that are in too many, the rarest first."""
     most = limits.most(documents)
-    found: dict[int, list[int]] = {}
-    pruned: list[str] = []
-    for place, term in enumerate(plan.terms):
-        numbers = memory.matching(_all([within, term.expression]), most + 1)
-        if len(numbers) > most:
-            pruned.append(term.word)
-        else:
-            found[place] = numbers
-    unread: list[str] = []
-    total = 0
-    for place in sorted(found, key=lambda place: len(found[place])):
+    found = {
+        place: memory.matching(_all([within, term.expression]), most + 1) for place, term in enumerate(plan.terms)
+    }
+    pruned = [place for place, numbers in found.items() if len(numbers) > most]
+    unread, total = [], 0
+    for place in sorted(found.keys() - set(pruned), key=lambda place: len(found[place])):
+        if total and total + len(found[place]) > limits.occurrences:
+            unread.append(place)
         total += len(found[place])
-        if total > limits.occurrences and total > len(found[place]):
-            unread.append(plan.terms[place].word)
-            del found[place]
-    return _Some(found, tuple(pruned), tuple(unread))
+    for place in (*pruned, *unread):
+        del found[place]
+    left_out = []
+    if pruned:
+        left_out.append(f"words in more than {most} artifacts: {_listed(plan, pruned)}")
+    if unread:
+        left_out.append(f"words beyond {limits.occurrences} occurrences of rarer ones: {_listed(plan, unread)}")
+    return _Some(found, tuple(plan.terms[place].word for place in sorted((*pruned, *unread))), tuple(left_out))
 
 
-def _late(memory: Memory, plan: Plan, asked: Asked, limits: Limits) -> dict[int, list[int]]:
+def _listed(plan: Plan, places: Iterable[int]) -> str:
+    return ", ".join(plan.terms[place].word for place in sorted(places))
+
+
+class _Late(NamedTuple):
+    held: dict[int, list[int]]
+    left_out: tuple[str, ...] = ()
+
+
+def _late(memory: Memory, plan: Plan, asked: Asked, limits: Limits) -> _Late:
     """What waits for the index, read without one."""
-    waiting = memory.waiting(limits.waiting).items()
-    found = ((number, each) for number, each in waiting if scoping.is_asked(each.artifact, asked))
-    return {number: held for number, each in found if (held := _held(memory, plan.terms, each))}
+    waiting = memory.waiting(limits.waiting)
+    cut = (f"all but the last {limits.waiting} artifacts that are not indexed yet",)
+    found = ((number, each) for number, each in waiting.items() if scoping.is_asked(each.artifact, asked))
+    held = {number: held for number, each in found if (held := _held(memory, plan.terms, each))}
+    return _Late(held, cut if len(waiting) == limits.waiting else ())
 
 
 def _held(memory: Memory, terms: Sequence[Term], stored: Stored) -> list[int]:

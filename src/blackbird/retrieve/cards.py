@@ -16,6 +16,8 @@ _LONGEST_TITLE = 120
 #: Characters of a text that are searched for the best place of a snippet.
 _LOOK = 20_000
 _CUT = "…"
+#: No counter takes so many characters of running text for one token.
+_LONGEST_TOKEN = 12
 
 
 def card(
@@ -54,7 +56,7 @@ def snippet(text: str, start: int, counter: Counter, most: int) -> str:
     """As much of a text as may be, from a little before a place on; cut at blanks, and by the counter's word."""
     if counter.count(text) <= most:
         return text
-    low, high = 0, len(text)
+    low, high = 0, min(len(text), most * _LONGEST_TOKEN)
     # The longest that fits, to a few characters; it is cut at a blank anyhow.
     while high - low > 8:
         middle = (low + high) // 2

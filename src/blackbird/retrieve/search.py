@@ -161,12 +161,8 @@ class _Search:
             found.append(f"{others} artifacts outside of {scoping.named(self._asked)}")
         if planned.beyond:
             found.append(f"words beyond the first {self._limits.words}: {', '.join(planned.beyond)}")
-        if words is not None and words.pruned:
-            found.append(f"words in too many artifacts: {', '.join(words.pruned)}")
-        if words is not None and words.unread:
-            found.append(f"words for which there was no time: {', '.join(words.unread)}")
-        if words is not None and words.is_cut:
-            found.append(f"all but the last {self._limits.whole} artifacts with all words")
+        if words is not None:
+            found += words.left_out
         return tuple(found)
 
 

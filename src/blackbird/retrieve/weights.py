@@ -24,7 +24,7 @@ class Weights(msgspec.Struct, frozen=True, kw_only=True):
     session: float = 1.15
     project: float = 1.05
     #: What the oldest counts beside the newest, and in how many days half of the difference is gone.
-    oldest: float = 0.9
+    oldest: float = 0.95
     half_life: float = 30.0
     #: What is superseded, closed or has lost its evidence.
     stale: float = 0.4
@@ -77,11 +77,11 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     #: Artifacts with all words, of each kind, that are weighed: the last written.
     whole: int = 1000
     #: Artifacts whose neighbourhood is looked at, of each kind; those that are read; those that are read closely.
-    coarse: int = 200
-    read: int = 120
-    close: int = 32
+    coarse: int = 120
+    read: int = 80
+    close: int = 16
     #: Artifacts without an index that are looked at: the last written.
-    waiting: int = 2000
+    waiting: int = 1000
 
     def most(self, documents: int) -> int:
         """How many artifacts a word may be in."""

@@ -4,7 +4,7 @@ import contextlib
 from collections.abc import Collection, Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import apsw
 import msgspec
@@ -48,14 +48,6 @@ class Stored(msgspec.Struct, frozen=True):
 
     artifact: Artifact
     is_expired: bool = False
-
-
-class Place(NamedTuple):
-    """Where a piece of a transcript stands: pieces of one run that follow one another have places that do."""
-
-    session: str
-    run: str | None
-    place: int
 
 
 class Memory:
@@ -173,17 +165,8 @@ class Memory:
     def numbered(self, numbers: Iterable[int]) -> dict[int, Stored]:
         """Artifacts by their numbers."""
         query = "SELECT number, body, is_expired FROM artifact WHERE number IN (SELECT value FROM json_each(?))"
-        found = self._rows(query, [msgspec.json.encode(list(numbers)).decode()])
+        found = self._rows(query, [_spelled(numbers)])
         return {number: Stored(_ARTIFACT.decode(body), bool(expired)) for number, body, expired in found}
-
-    def places(self, numbers: Iterable[int]) -> dict[int, Place]:
-        """Where pieces of transcripts stand, by their numbers; what is none is left out."""
-        query = (
-            "SELECT number, session, run, place FROM artifact"
-            " WHERE number IN (SELECT value FROM json_each(?)) AND place IS NOT NULL"
-        )
-        found = self._rows(query, [msgspec.json.encode(list(numbers)).decode()])
-        return {row[0]: Place(*row[1:]) for row in found}
 
     def beside(self, session: str, at: int, reach: int) -> list[Stored]:
         """What a session has from right before a time and right after it, by time."""
@@ -197,13 +180,18 @@ class Memory:
         found = self.numbered(numbers)
         return [found[number] for number in sorted(found, key=lambda each: (found[each].artifact.at or 0, each))]
 
-    def around(self, places: Iterable[Place], reach: int) -> dict[Place, int]:
-        """The pieces of transcripts from so many before to so many behind these, by where they stand."""
-        query = "SELECT run, place, number FROM artifact WHERE session = ? AND place BETWEEN ? AND ?"
-        found: dict[Place, int] = {}
-        for session, first, last in _stretches(places, reach):
-            found |= {Place(session, row[0], row[1]): row[2] for row in self._rows(query, [session, first, last])}
-        return found
+    def stretches(self, numbers: Iterable[int], reach: int) -> Iterator[dict[int, int]]:
+        """The pieces of transcripts around these, so far to both sides: of one run each, by place, which number."""
+        places = (
+            "SELECT session, place FROM artifact"
+            " WHERE number IN (SELECT value FROM json_each(?)) AND place IS NOT NULL ORDER BY session, place"
+        )
+        around = "SELECT run, place, number FROM artifact WHERE session = ? AND place BETWEEN ? AND ? ORDER BY place"
+        for session, first, last in _joined(self._rows(places, [_spelled(numbers)]), reach):
+            runs: dict[str | None, dict[int, int]] = {}
+            for run, place, number in self._rows(around, [session, first, last]):
+                runs.setdefault(run, {})[place] = number
+            yield from runs.values()
 
     def mark(self) -> Mark | None:
         """How far it is."""
@@ -239,18 +227,22 @@ class Memory:
             yield from self._database.execute(query, values or [])
 
 
-def _stretches(places: Iterable[Place], reach: int) -> Iterator[tuple[str, int, int]]:
-    """What has to be read to see all that stands around, each piece once."""
-    open_: tuple[str, int, int] | None = None
-    for session, place in sorted({(each.session, each.place) for each in places}):
-        if open_ is not None and open_[0] == session and place - reach <= open_[2] + 1:
-            open_ = (session, open_[1], place + reach)
+def _joined(places: Iterable[tuple[str, int]], reach: int) -> Iterator[tuple[str, int, int]]:
+    """From where to where all that stands around these places is to be read; stretches that touch are one."""
+    session, first, last = "", 0, -1
+    for at, place in places:
+        if at == session and place - reach <= last + 1:
+            last = place + reach
             continue
-        if open_ is not None:
-            yield open_
-        open_ = (session, place - reach, place + reach)
-    if open_ is not None:
-        yield open_
+        if last >= first:
+            yield session, first, last
+        session, first, last = at, place - reach, place + reach
+    if last >= first:
+        yield session, first, last
+
+
+def _spelled(numbers: Iterable[int]) -> str:
+    return msgspec.json.encode(list(numbers)).decode()
 
 
 class Reader:

@@ -7,6 +7,7 @@ import hashlib
 import re
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
+from itertools import islice
 from typing import NamedTuple
 
 from blackbird.artifacts.model import (
@@ -33,13 +34,17 @@ _UNSPACED = re.compile(
     r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
     r"\U00020000-\U0003134f]+"
 )
-_HUMPED = re.compile(r"\b(?=\w*[a-z0-9][A-Z]|[A-Z]+[a-z]|\w*[A-Za-z][0-9]|\w*[0-9][A-Za-z])[A-Za-z0-9]{3,80}\b")
-_HUMP = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+#: Where a name has a hump, and the names and pieces of names. Most texts have none, which is quickly seen.
+_HUMP = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]|[A-Za-z][0-9]|[0-9][A-Za-z]")
+_HUMPED = re.compile(r"[A-Za-z0-9]{3,80}")
+_PIECE = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 #: Names of code: with humps or underscores inside, dotted, or called.
 _SYMBOL = re.compile(
-    r"\b(?:[A-Za-z]\w*(?:\.[A-Za-z_]\w+)+|[a-z]+[A-Z]\w*|[A-Z][a-z0-9]+[A-Z]\w*|\w+_\w+|[A-Za-z_]\w*(?=\(\)))"
+    r"\b(?:[A-Za-z]\w*(?:\.[A-Za-z_]\w+)+|[a-z]+[A-Z]\w*|[A-Z][a-z0-9]+[A-Z]\w*|[A-Za-z0-9]+_\w+|[A-Za-z_]\w*(?=\(\)))"
 )
-_ERROR = re.compile(r"(?:\b\w*(?:Error|Exception|Panic|Warning)\b|\berror(?:\[\w+\])?:|\bE[0-9]{3,4}\b)[^\n]{0,160}")
+_SYMBOL_SIGN = re.compile(r"[a-z][A-Z]|\w[_.]\w|\w\(\)")
+_ERROR = re.compile(r"\w*(?:Error|Exception|Panic|Warning)\b[^\n]{0,160}|\berror(?:\[\w+\])?:[^\n]{0,160}")
+_ERROR_SIGN = re.compile(r"Error|Exception|Panic|Warning|error[:\[]")
 _MOST_FOUND = 50
 
 
@@ -75,8 +80,8 @@ def fields(artifact: Artifact) -> Fields:
         head=spelled(" ".join(each for each in head if each)),
         text=spelled(found.text),
         paths=spelled(" ".join(found.paths)),
-        symbols=spelled(" ".join(dict.fromkeys((*found.symbols, *_some(_SYMBOL, found.text))))),
-        errors=spelled("\n".join(dict.fromkeys((*found.errors, *_some(_ERROR, found.text))))),
+        symbols=spelled(" ".join(dict.fromkeys((*found.symbols, *_some(_SYMBOL, _SYMBOL_SIGN, found.text))))),
+        errors=spelled("\n".join(dict.fromkeys((*found.errors, *_some(_ERROR, _ERROR_SIGN, found.text))))),
     )
 
 
@@ -127,10 +132,14 @@ def type_token(kind: Type) -> str:
 def spelled(text: str) -> str:
     """A text for the index: pieces of names follow it, and scripts without blanks are cut into pairs of signs."""
     text = text[:_LONGEST].replace(_MARK, " ")
-    humps = [piece for word in _HUMPED.findall(text) for piece in _HUMP.findall(word) if piece != word]
+    humps = _humps(text) if _HUMP.search(text) else []
     if not text.isascii():
         text = _UNSPACED.sub(lambda found: f" {' '.join(pairs(found[0]))} ", text)
     return f"{text} {' '.join(humps)}" if humps else text
+
+
+def _humps(text: str) -> list[str]:
+    return [piece for word in _HUMPED.findall(text) if _HUMP.search(word) for piece in _PIECE.findall(word)]
 
 
 def pairs(run: str) -> list[str]:
@@ -164,8 +173,8 @@ def _unsaid(text: str, others: Iterable[str | None]) -> list[str]:
     return [other for other in dict.fromkeys(others) if other and other not in text]
 
 
-def _some(pattern: re.Pattern[str], text: str) -> list[str]:
-    return [found[0] for found, _ in zip(pattern.finditer(text), range(_MOST_FOUND), strict=False)]
+def _some(pattern: re.Pattern[str], sign: re.Pattern[str], text: str) -> list[str]:
+    return [found[0] for found in islice(pattern.finditer(text), _MOST_FOUND)] if sign.search(text) else []
 
 
 def _date(at: int | None) -> str:

@@ -123,3 +123,13 @@ def test_a_session_that_was_ended_is_closed_until_it_is_opened_again(tmp_path: P
         derive.catch_up(home)
         is_closed.append(notes(home)["harbour"].closed is not None)
     assert is_closed == [False, True, False]
+
+
+def test_a_folder_may_be_spelled_with_other_capitals() -> None:
+    one, other = (
+        Note(session="a", folder="/Users/dev/Source/App"),
+        Note(session="b", folder="/Users/dev/source/app/cli"),
+    )
+    assert one.is_project_of(other)
+    assert other.is_project_of(one)
+    assert not one.is_project_of(Note(session="c", folder="/Users/dev/source/apple"))

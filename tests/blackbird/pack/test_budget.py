@@ -39,17 +39,17 @@ def test_each_section_gets_its_cap_where_there_is_room_for_all() -> None:
 
 
 @pytest.mark.requirement("BUDGET-03")
-def test_where_there_is_less_room_all_shrink_alike() -> None:
+def test_where_there_is_less_room_names_come_first_and_the_others_shrink_alike() -> None:
     assert shares(CAPS, 860, ALL) == {
-        "goal": 30,
-        "facts": 40,
-        "files": 300,
-        "decisions": 100,
-        "constraints": 75,
-        "implemented": 150,
-        "warnings": 40,
-        "open_threads": 75,
-        "pointers": 50,
+        "goal": 19,
+        "facts": 26,
+        "files": 487,
+        "decisions": 66,
+        "constraints": 49,
+        "implemented": 99,
+        "warnings": 26,
+        "open_threads": 49,
+        "pointers": 33,
     }
     assert set(shares(CAPS, -5, ALL).values()) == {0}
 
@@ -124,3 +124,12 @@ def test_lines_of_the_same_artifact_are_told_apart() -> None:
     section = fit().section(given, 100, 9)
     assert [line.text for line in section.lines] == ["one two"]
     assert [one.title for one in missing(given, section)] == ["one two three four five six seven"]
+
+
+def test_sections_that_are_switched_off_get_nothing() -> None:
+    caps = Caps(decisions=0, constraints=0, files=600)
+    assert shares(caps, 300, ("decisions", "constraints", "files")) == {
+        "decisions": 0,
+        "constraints": 0,
+        "files": 235,
+    }
