@@ -347,18 +347,17 @@ class Story:
     def _plan(self) -> None:
         """A harness says something of a session or of a task: of one that runs, or that nobody knows yet."""
         number, other = self._rng.randrange(4), self._rng.randrange(4)
-        event, data = self._rng.choice(
-            [
-                ("session.start", {"folder": "/w"}),
-                ("session.end", {}),
-                ("goal", {"text": f"The goal of {number}."}),
-                ("task.add", {"title": f"Task {other}", "parent": f"t{self._rng.randrange(5)}", "order": number}),
-                ("task.state", {"state": self._rng.choice(["open", "done", "dropped"])}),
-                ("outcome", {"status": self._rng.choice(["success", "fail", "blocked"]), "summary": "As told."}),
-                ("checkpoint", {"text": f"So far {number}."}),
-                ("run.describe", {"text": f"Run {number}"}),
-            ]
-        )
+        said: list[tuple[str, dict[str, Any]]] = [
+            ("session.start", {"folder": "/w"}),
+            ("session.end", {}),
+            ("goal", {"text": f"The goal of {number}."}),
+            ("task.add", {"title": f"Task {other}", "parent": f"t{self._rng.randrange(5)}", "order": number}),
+            ("task.state", {"state": self._rng.choice(["open", "done", "dropped"])}),
+            ("outcome", {"status": self._rng.choice(["success", "fail", "blocked"]), "summary": "As told."}),
+            ("checkpoint", {"text": f"So far {number}."}),
+            ("run.describe", {"text": f"Run {number}"}),
+        ]
+        event, data = self._rng.choice(said)
         run = f"run_{number}" if self._rng.random() < 0.3 else None
         self.book.plan(event, f"s{number}", f"t{other}" if self._rng.random() < 0.7 else None, run, **data)
 

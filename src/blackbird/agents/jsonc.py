@@ -120,9 +120,7 @@ def _with_item(text: str, node: Node, value: Any) -> str:
     return _inserted(text, node, first, last, lambda indent: _spelled(value, indent))
 
 
-def _inserted(
-    text: str, node: Node, first: int | None, last: int | None, spell: Callable[[str | None], str]
-) -> str:
+def _inserted(text: str, node: Node, first: int | None, last: int | None, spell: Callable[[str | None], str]) -> str:
     """One more entry behind the last, laid out as the first is: on a line of its own, or in the same."""
     outer = _indent(text, node.start)
     if first is None or last is None:

@@ -13,11 +13,12 @@ import msgspec
 
 from blackbird import usage
 from blackbird.artifacts.model import Type
+from blackbird.artifacts.note import Note
 from blackbird.artifacts.proof import Proof
 from blackbird.config.resolve import Config
 from blackbird.errors import MemoryBusy, MemoryDamaged, NotFound
 from blackbird.home import Home
-from blackbird.recall import bounds, freshness
+from blackbird.recall import bounds, freshness, view
 from blackbird.recall.egress import Egress
 from blackbird.recall.model import Piece, Whole
 from blackbird.recall.whose import Whose
@@ -92,7 +93,11 @@ class Recall:
         types: Sequence[Type] = (),
         everywhere: bool = False,
     ) -> Found:
-        """The best cards for some words. Without a session that of the asker is meant, or, if it has none, all."""
+        """The best cards for some words.
+
+        Without a session that of the asker is meant; if nothing is known of it yet, the project of the folder in
+        which the asker works, and all sessions if that is unknown, too.
+        """
         from blackbird.retrieve import search as searching  # noqa: PLC0415 - see above
 
         many = self._many(k)
@@ -107,11 +112,11 @@ class Recall:
                 types=tuple(types),
             )
             answer = searching.search(memory, asked, self._counter)
-            return msgspec.structs.replace(answer, cards=tuple(self._card(memory, each) for each in answer.cards))
+            return msgspec.structs.replace(answer, cards=tuple(self._tight(memory, answer.cards)))
 
         with self._lock:
             cleaned = self.ask(found)
-            answer = msgspec.structs.replace(cleaned, tokens=bounds.size(cleaned.cards, self._counter))
+            answer = msgspec.structs.replace(cleaned, tokens=self._size(cleaned.cards))
             scope = answer.asked.scope
             told = {"tokens": answer.tokens, "found": len(answer.cards)}
             self._note("search", began, session=scope.session, task=scope.task, **told)
@@ -146,11 +151,12 @@ class Recall:
         def found(memory: Memory) -> list[Neighbour]:
             stored = _whole(memory, identifier)
             near = neighbours.related(memory, stored, many, self._counter, max_snippet_tokens=longest)
-            return [msgspec.structs.replace(each, card=self._card(memory, each.card)) for each in near]
+            tight = self._tight(memory, [each.card for each in near])
+            return [msgspec.structs.replace(each, card=card) for each, card in zip(near, tight, strict=True)]
 
         with self._lock:
             answer = self.ask(found)
-            self._note("related", began, tokens=bounds.size(answer, self._counter), found=len(answer))
+            self._note("related", began, tokens=self._size([each.card for each in answer]), found=len(answer))
         return answer
 
     def context(
@@ -204,16 +210,21 @@ class Recall:
             raise UsageError(f"{many} cards cannot be asked for", f"ask for 1 to {_MOST_CARDS}")
         return many
 
-    def _card(self, memory: Memory, card: Card) -> Card:
-        """A card, made anew if there is a secret in its artifact: half of one in a snippet, no rule would know."""
-        from blackbird.retrieve import cards  # noqa: PLC0415 - see above
+    def _size(self, cards: Sequence[Card]) -> int:
+        """How many tokens cards are as programs get them."""
+        return sum(bounds.size(view.describe_card(card), self._counter) for card in cards)
 
-        stored = memory.get(card.id)
-        cleaned = self._egress.clean(stored)
-        if cleaned is None or cleaned is stored:
-            return card
+    def _tight(self, memory: Memory, cards: Sequence[Card]) -> list[Card]:
+        """Cards, made anew where there is a secret in the artifact: half of one in a snippet, no rule would know."""
+        from blackbird.retrieve.cards import card  # noqa: PLC0415 - see above
+
         longest = int(self._config["retrieval.max_snippet_tokens"])
-        return cards.card(cleaned, self._counter, longest, score=card.score, why=card.why)
+        stored = [memory.get(each.id) for each in cards]
+        cleaned = self._egress.clean(stored)
+        return [
+            given if after is None or after is before else card(after, self._counter, longest, score=given.score)
+            for given, before, after in zip(cards, stored, cleaned, strict=True)
+        ]
 
     def _kept_pack(self, memory: Memory, wanted: "Wanted") -> tuple["Pack", bool]:
         """A pack that was made before, by the same rules of redaction, or a new one; and which of both it is."""
@@ -238,7 +249,7 @@ class Recall:
         pack = building.compose(material, counting)
         told = {identifier for section in pack.sections for line in section.lines for identifier in line.ids}
         used = tuple(artifact for artifact in material.every() if artifact.id in told)
-        if self._egress.clean(used) == used:
+        if self._egress.clean(used) is used:
             return pack
         return building.compose(self._egress.clean(material), counting)
 
@@ -290,7 +301,11 @@ class Recall:
         if session is not None:
             name: str | None = _named(memory, session)
         else:
-            name, task = self._own.session, task if task is not None else self._own.task
+            name = self._own.session
+            if task is None and not everywhere and self._own.folder is not None and not _has(memory, name):
+                project = _project_at(memory, self._own.folder)
+                return Scope(project=project, only=bool(project))
+            task = task if task is not None else self._own.task
         is_narrow = not everywhere and (name is not None or task is not None)
         project = _project(memory, name) if not is_narrow and name is not None else ()
         return Scope(session=name, task=task, project=project, only=is_narrow)
@@ -331,6 +346,16 @@ def _named(memory: Memory, name: str) -> str:
     from blackbird import derive  # noqa: PLC0415 - see above
 
     return derive.session_named(memory, name)
+
+
+def _has(memory: Memory, session: str | None) -> bool:
+    return session is not None and session in memory.sessions()
+
+
+def _project_at(memory: Memory, folder: str) -> tuple[str, ...]:
+    """The sessions of the project that a folder is of."""
+    here = Note(session="", folder=folder)
+    return tuple(name for name, note in memory.notes().items() if here.is_project_of(note))
 
 
 def _project(memory: Memory, session: str) -> tuple[str, ...]:
