@@ -98,22 +98,24 @@ class Recall:
         many = self._many(k)
         began = time.perf_counter()
 
-        def found(memory: Memory) -> Found:
+        def found(memory: Memory) -> tuple[Found, list[Stored | None]]:
             asked = Asked(
                 text=text,
                 scope=self._scope(memory, session, task, everywhere=everywhere),
                 k=many,
-                max_snippet_tokens=int(self._config["retrieval.max_snippet_tokens"]),
+                max_snippet_tokens=self._snippet,
                 types=tuple(types),
             )
             answer = searching.search(memory, asked, self._counter)
-            return msgspec.structs.replace(answer, cards=tuple(self._tight(memory, answer.cards)))
+            return answer, [memory.get(card.id) for card in answer.cards]
 
         with self._lock:
-            cleaned = self.ask(found)
-            answer = msgspec.structs.replace(cleaned, tokens=self._size(cleaned.cards))
+            raw, stored = self._answer(found)
+            answer, cleaned = self._egress.clean((raw, stored))
+            cards = self._tight(answer.cards, stored, cleaned)
+            answer = msgspec.structs.replace(answer, cards=tuple(cards), tokens=self._size(cards))
             scope = answer.asked.scope
-            told = {"tokens": answer.tokens, "found": len(answer.cards)}
+            told = {"tokens": answer.tokens, "found": len(cards)}
             self._note("search", began, session=scope.session, task=scope.task, **told)
         return answer
 
@@ -140,18 +142,20 @@ class Recall:
         """What has to do with an artifact, the nearest first."""
         from blackbird.retrieve import neighbours  # noqa: PLC0415 - see above
 
-        many, longest = self._many(k), int(self._config["retrieval.max_snippet_tokens"])
+        many = self._many(k)
         began = time.perf_counter()
 
-        def found(memory: Memory) -> list[Neighbour]:
-            stored = _whole(memory, identifier)
-            near = neighbours.related(memory, stored, many, self._counter, max_snippet_tokens=longest)
-            tight = self._tight(memory, [each.card for each in near])
-            return [msgspec.structs.replace(each, card=card) for each, card in zip(near, tight, strict=True)]
+        def found(memory: Memory) -> tuple[list[Neighbour], list[Stored | None]]:
+            own = _whole(memory, identifier)
+            near = neighbours.related(memory, own, many, self._counter, max_snippet_tokens=self._snippet)
+            return near, [memory.get(each.card.id) for each in near]
 
         with self._lock:
-            answer = self.ask(found)
-            self._note("related", began, tokens=self._size([each.card for each in answer]), found=len(answer))
+            raw, stored = self._answer(found)
+            near, cleaned = self._egress.clean((raw, stored))
+            cards = self._tight([each.card for each in near], stored, cleaned)
+            answer = [msgspec.structs.replace(each, card=card) for each, card in zip(near, cards, strict=True)]
+            self._note("related", began, tokens=self._size(cards), found=len(answer))
         return answer
 
     def context(
@@ -209,15 +213,20 @@ class Recall:
         """How many tokens cards are as programs get them."""
         return sum(bounds.size(view.describe_card(card), self._counter) for card in cards)
 
-    def _tight(self, memory: Memory, cards: Sequence[Card]) -> list[Card]:
+    @property
+    def _snippet(self) -> int:
+        return int(self._config["retrieval.max_snippet_tokens"])
+
+    def _tight(
+        self, cards: Sequence[Card], stored: Sequence[Stored | None], cleaned: Sequence[Stored | None]
+    ) -> list[Card]:
         """Cards, made anew where there is a secret in the artifact: half of one in a snippet, no rule would know."""
         from blackbird.retrieve.cards import card  # noqa: PLC0415 - see above
 
-        longest = int(self._config["retrieval.max_snippet_tokens"])
-        stored = [memory.get(each.id) for each in cards]
-        cleaned = self._egress.clean(stored)
         return [
-            given if after is None or after is before else card(after, self._counter, longest, score=given.score)
+            given
+            if after is None or after is before
+            else card(after, self._counter, self._snippet, score=given.score)
             for given, before, after in zip(cards, stored, cleaned, strict=True)
         ]
 
