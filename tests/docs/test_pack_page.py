@@ -22,7 +22,7 @@ from blackbird.artifacts.model import (
 from blackbird.artifacts.note import Note
 from blackbird.canon.model import Evidence, Side
 from blackbird.pack import cache, contract, reading, relevance
-from blackbird.pack.budget import HANDED, ORDER, shares
+from blackbird.pack.budget import HANDED, NAMES, NAMES_SHARE, ORDER, shares
 from blackbird.pack.building import compose
 from blackbird.pack.marking import quoted
 from blackbird.pack.material import Material
@@ -95,8 +95,10 @@ def test_the_sections_are_those_of_the_table() -> None:
     assert {name: int(most) for name, most in rows} == {name: getattr(Caps(), name) for name in ORDER}
     assert f"the last {LAST_TASKS} tasks" in PAGE
     assert f"the last {reading.SESSIONS} other sessions" in PAGE
+    assert f"of all but the last {reading.NEAR}, only what they did" in PAGE
     assert f"`context.budget_tokens`, {Caps().total})" in PAGE
     assert f"{cache.MOST} of them" in PAGE
+    assert f"`files` gets {NAMES} tokens and\n   {NAMES_SHARE:.0%}".replace("%", " %") in PAGE
 
 
 def test_what_is_left_is_handed_on_in_the_order_of_the_page() -> None:

@@ -29,8 +29,8 @@ ORDER = (
 HANDED = ("goal", "constraints", "decisions", "warnings", "open_threads", "files", "implemented", "facts", "pointers")
 #: What files and commands get of a total that is short.
 NAMES, NAMES_SHARE = 100, 0.45
-#: Nothing that says anything is shorter.
-_LEAST = 6
+#: Nothing that says anything is shorter; and after so many that did not fit, none of the others is tried.
+_LEAST, _MISSES = 6, 8
 
 
 class Meter:
@@ -56,7 +56,7 @@ def shares(caps: Caps, available: int, names: Sequence[str]) -> dict[str, int]:
         return wanted
     names_cap = wanted.pop("files", 0)
     given = min(names_cap, available, int(NAMES + NAMES_SHARE * available))
-    in_all = sum(wanted.values())
+    in_all = sum(wanted.values()) or 1
     others = {name: cap * (available - given) // in_all for name, cap in wanted.items()}
     return {name: given if name == "files" else others[name] for name in names}
 
@@ -89,16 +89,18 @@ class Fit:
         lines: list[Line] = []
         text = heading(choice.title)
         used = self._meter.count(text)
+        missed = 0
         for candidate in choice.candidates:
-            if used + _LEAST > share:
+            if used + _LEAST > share or missed == _MISSES:
                 break
+            missed += 1
             for line, spelled in self._variants(candidate):
                 together = used + line.tokens
                 if together > share:
                     together = self._meter.count(text + spelled)
                 if together <= share:
                     lines.append(line)
-                    text, used = text + spelled, together
+                    text, used, missed = text + spelled, together, 0
                     break
         return self.made(choice, cap, share, lines)
 

@@ -15,6 +15,7 @@ full from the folder of the work, since a shortened path cannot be opened, and n
 line. `batches` gives the lines in the order in which they are worth their place.
 """
 
+import functools
 import math
 import posixpath
 import re
@@ -234,7 +235,7 @@ def _command_uses(past: Sequence[_Past], weights: Sequence[float]) -> Mapping[st
     for each, weight in zip(past, weights, strict=True):
         met: dict[str, float] = {}
         for command in each.outcome.commands:
-            for line, kind in _parts(command):
+            for line, kind in _parts(command.line):
                 kinds[line] = kind
                 met[line] = max(_KINDS[kind] * _went(command), met.get(line, 0.0))
         for line, worth in met.items():
@@ -248,13 +249,18 @@ def _went(command: Command) -> float:
     return WENT_WELL if command.ok else UNKNOWN if command.ok is None else FAILED
 
 
-def _parts(command: Command) -> Iterator[tuple[str, str]]:
+@functools.lru_cache(maxsize=4096)
+def _parts(line: str) -> tuple[tuple[str, str], ...]:
     """The commands of a line that are worth keeping, as they were typed, and what they are for."""
-    for typed in shell.as_typed(command.line):
+    found = []
+    for typed in shell.as_typed(line):
+        if len(typed) > _LONGEST or not _is_repeatable(typed):
+            continue
         ran = commands.read(typed)
         kind = ran[0].kind if ran and ran[0].program != "cd" else ""
-        if kind in _KINDS and len(typed) <= _LONGEST and _is_repeatable(typed):
-            yield typed, kind
+        if kind in _KINDS:
+            found.append((typed, kind))
+    return tuple(found)
 
 
 def _is_repeatable(typed: str) -> bool:

@@ -13,6 +13,7 @@ import msgspec
 
 from blackbird import usage
 from blackbird.artifacts.model import Type
+from blackbird.artifacts.note import Note
 from blackbird.artifacts.proof import Proof
 from blackbird.config.resolve import Config
 from blackbird.errors import MemoryBusy, MemoryDamaged, NotFound
@@ -92,7 +93,11 @@ class Recall:
         types: Sequence[Type] = (),
         everywhere: bool = False,
     ) -> Found:
-        """The best cards for some words. Without a session that of the asker is meant, or, if it has none, all."""
+        """The best cards for some words.
+
+        Without a session that of the asker is meant; if nothing is known of it yet, the project of the folder in
+        which the asker works, and all sessions if that is unknown, too.
+        """
         from blackbird.retrieve import search as searching  # noqa: PLC0415 - see above
 
         many = self._many(k)
@@ -305,7 +310,11 @@ class Recall:
         if session is not None:
             name: str | None = _named(memory, session)
         else:
-            name, task = self._own.session, task if task is not None else self._own.task
+            name = self._own.session
+            if task is None and not everywhere and self._own.folder is not None and not _has(memory, name):
+                project = _project_at(memory, self._own.folder)
+                return Scope(project=project, only=bool(project))
+            task = task if task is not None else self._own.task
         is_narrow = not everywhere and (name is not None or task is not None)
         project = _project(memory, name) if not is_narrow and name is not None else ()
         return Scope(session=name, task=task, project=project, only=is_narrow)
@@ -346,6 +355,16 @@ def _named(memory: Memory, name: str) -> str:
     from blackbird import derive  # noqa: PLC0415 - see above
 
     return derive.session_named(memory, name)
+
+
+def _has(memory: Memory, session: str | None) -> bool:
+    return session is not None and session in memory.sessions()
+
+
+def _project_at(memory: Memory, folder: str) -> tuple[str, ...]:
+    """The sessions of the project that a folder is of."""
+    here = Note(session="", folder=folder)
+    return tuple(name for name, note in memory.notes().items() if here.is_project_of(note))
 
 
 def _project(memory: Memory, session: str) -> tuple[str, ...]:

@@ -124,3 +124,12 @@ def test_lines_of_the_same_artifact_are_told_apart() -> None:
     section = fit().section(given, 100, 9)
     assert [line.text for line in section.lines] == ["one two"]
     assert [one.title for one in missing(given, section)] == ["one two three four five six seven"]
+
+
+def test_sections_that_are_switched_off_get_nothing() -> None:
+    caps = Caps(decisions=0, constraints=0, files=600)
+    assert shares(caps, 300, ("decisions", "constraints", "files")) == {
+        "decisions": 0,
+        "constraints": 0,
+        "files": 235,
+    }

@@ -313,3 +313,28 @@ def test_a_pack_for_a_session_that_is_about_to_begin(kept: Kept) -> None:
         assert recall.context(session="s1").budget == 1500
     with kept.recall("[context]\nbudget_tokens = 700\n") as recall:
         assert recall.context(session="s1").budget == 700
+
+
+@pytest.mark.parametrize(
+    ("own", "sessions"),
+    [
+        (Whose(folder="/quay/crane"), {"s1"}),
+        (Whose(folder="/quay/crane", session="about-to-begin", task="t1"), {"s1"}),
+        (Whose(folder="/quay/crane", session="s2"), {"s2"}),
+        (Whose(folder="/elsewhere"), {"s1", "s2"}),
+        (Whose(), {"s1", "s2"}),
+    ],
+)
+def test_who_works_in_a_folder_means_its_project_until_the_session_is_known(
+    tmp_path: Path, own: Whose, sessions: set[str]
+) -> None:
+    kept = Kept(tmp_path)
+    kept.book.state("run.start", "s1", "run_1", client="claude", cwd="/quay")
+    kept.book.state("run.start", "s2", "run_2", client="claude", cwd="/sea")
+    kept.say(kept.one, "Let's paint the lamp red.", "The lamp is red.")
+    kept.say(kept.two, "Let's paint the lamp blue.", "The lamp is blue.")
+    kept.save()
+    with kept.recall(own=own) as recall:
+        assert {card.session for card in recall.search("lamp").cards} == sessions
+        assert {card.session for card in recall.search("lamp", everywhere=True).cards} == {"s1", "s2"}
+        assert {card.session for card in recall.search("lamp", session="s2").cards} == {"s2"}
