@@ -16,24 +16,24 @@ from blackbird.artifacts.model import Type
 from blackbird.artifacts.note import Note
 from blackbird.artifacts.proof import Proof
 from blackbird.config.resolve import Config
-from blackbird.errors import MemoryBusy, MemoryDamaged, NotFound
+from blackbird.errors import MemoryDamaged, NotFound
 from blackbird.home import Home
-from blackbird.recall import bounds, freshness, view
+from blackbird.recall import bounds, view
 from blackbird.recall.egress import Egress
+from blackbird.recall.freshness import Freshness, Tell
 from blackbird.recall.model import Piece, Whole
 from blackbird.recall.whose import Whose
 from blackbird.retrieve.model import Asked, Card, Found, Neighbour, Scope
 from blackbird.store.memory import Memory, Reader, Stored
 from blackbird.tokens import Counter, counter
 from blackbird.usage import Use
-from blackbox.errors import UsageError, WriteError
+from blackbox.errors import UsageError
 
 if TYPE_CHECKING:
     from blackbird.derive import Report
     from blackbird.pack.model import Pack, Wanted
 
 _Answer = TypeVar("_Answer")
-Tell = Callable[[int, int], None]
 #: What the contract with an agent grants to one run; more is not refused, but counted.
 _GRANTED = {"search": 1, "get": 2}
 _MOST_CARDS = 100
@@ -50,8 +50,12 @@ class Recall:
         door: str,
         own: Whose | None = None,
         tell: Tell | None = None,
+        patience: float | None = None,
     ) -> None:
-        """`own` is where the asker works: what is meant if nothing is said. `tell` hears how far a derivation is."""
+        """`own` is where the asker works: what is meant if nothing is said.
+
+        `tell` hears how far a derivation is. After `patience`, in seconds, that goes on aside, and what is there will do.
+        """
         self._home = home
         self._config = config
         self._door = door
@@ -62,8 +66,7 @@ class Recall:
         self._egress = Egress(config)
         self._counter: Counter = counter()
         self._asked: dict[tuple[str | None, str], int] = {}
-        #: What the last derivation came to, if there was one.
-        self.report: Report | None = None
+        self._freshness = Freshness(home, tell, patience)
 
     def __enter__(self) -> Self:
         return self
@@ -76,7 +79,13 @@ class Recall:
     def close(self) -> None:
         """Let go of the memory."""
         with self._lock:
+            self._freshness.wait()
             self._reader.close()
+
+    @property
+    def report(self) -> "Report | None":
+        """What the last derivation came to, if there was one."""
+        return self._freshness.report
 
     def ask(self, question: Callable[[Memory], _Answer]) -> _Answer:
         """What a question of one's own comes to, without secrets. Raises `NotFound` if there is no memory."""
@@ -277,26 +286,11 @@ class Recall:
     def _answer(self, question: Callable[[Memory], _Answer]) -> _Answer:
         """The answer of the memory, brought up to the trace first, and made anew if it turns out to be damaged."""
         try:
-            self._catch_up()
+            self._freshness.bring(self._reader.memory)
             return question(self._memory())
         except MemoryDamaged:
-            from blackbird import derive  # noqa: PLC0415 - see above
-
-            self.report = derive.rebuild(self._home, self._tell)
+            self._freshness.rebuild()
             return question(self._memory())
-
-    def _catch_up(self) -> None:
-        """Take in what is new. If another process is at it, or nothing can be written, what is there has to do."""
-        memory = self._reader.memory
-        if memory is not None and freshness.is_up_to_date(memory, self._home):
-            return
-        from blackbird import derive  # noqa: PLC0415 - see above
-
-        try:
-            self.report = derive.catch_up(self._home, self._tell)
-        except (MemoryBusy, WriteError):
-            if memory is None:
-                raise
 
     def _memory(self) -> Memory:
         memory = self._reader.memory
