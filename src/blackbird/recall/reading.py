@@ -54,7 +54,7 @@ class Recall:
     ) -> None:
         """`own` is where the asker works: what is meant if nothing is said.
 
-        `tell` hears how far a derivation is. After `patience`, in seconds, that goes on aside, and what is there will do.
+        `tell` hears how far a derivation is. After `patience` seconds it goes on aside, and what is there has to do.
         """
         self._home = home
         self._config = config
