@@ -19,6 +19,7 @@ SUBJECTS: dict[str, Callable[[Any, argparse.Namespace], Any]] = {
     "extraction": lambda module, options: module.measure(options.transcripts),
     "hook": lambda module, options: module.measure(options.rounds),
     "imports": lambda module, options: module.measure(options.rounds, large=options.large),
+    "latency": lambda module, options: module.measure(options.rounds),
     "launch": lambda module, options: module.measure(options.rounds),
     "log": lambda module, options: module.measure(options.rounds, options.logs),
     "redaction": lambda module, options: module.measure(options.rounds, options.logs),

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import NamedTuple, Self
 
 from blackbird.artifacts import sessions as building
-from blackbird.artifacts.build import builder_version
 from blackbird.artifacts.model import Artifact
 from blackbird.artifacts.sessions import Built, Live
+from blackbird.artifacts.version import builder_version
 from blackbird.errors import MemoryDamaged
 from blackbird.home import Home
 from blackbird.sessions.choice import choose

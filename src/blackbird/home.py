@@ -39,6 +39,16 @@ class Home:
         return self.path / "runs.jsonl"
 
     @property
+    def usage(self) -> Path:
+        """What was asked of the memory, one answer a line; the file before it stays until the next is full."""
+        return self.path / "usage.jsonl"
+
+    @property
+    def usage_before(self) -> Path:
+        """The answers before those."""
+        return self.path / "usage.old.jsonl"
+
+    @property
     def derived(self) -> Path:
         """The folder of what can be made again from the trace."""
         return self.path / "derived"
@@ -47,6 +57,11 @@ class Home:
     def recorder_json(self) -> Path:
         """The resolved configuration that the recorder reads."""
         return self.run / "recorder.json"
+
+    @property
+    def mcp_token(self) -> Path:
+        """What clients of the memory must show over HTTP, unless the settings have a word for it."""
+        return self.run / "mcp.token"
 
     @property
     def pid_file(self) -> Path:

@@ -72,9 +72,13 @@ def reopen_file(path: Path) -> io.FileIO:
     return _open(path, 0)
 
 
-def make_folder(path: Path) -> None:
-    """A folder for its owner alone, with the folders above it that are missing; one that is there stays as it is."""
-    refuse_foreign(path / "file")
+def make_folder(path: Path, *, is_theirs: bool = False) -> None:
+    """A folder for its owner alone, with the folders above it that are missing; one that is there stays as it is.
+
+    `is_theirs`: it is another program's, and its user asked for just this.
+    """
+    if not is_theirs:
+        refuse_foreign(path / "file")
     missing = [path] if not path.is_dir() else []
     missing += [folder for folder in path.parents if missing and not folder.is_dir()]
     try:
@@ -88,9 +92,13 @@ def make_folder(path: Path) -> None:
         raise write_error(path, error) from error
 
 
-def replace_file(path: Path, data: bytes) -> None:
-    """Put `data` in place of the file's content, whole or not at all. Mode and symbolic links are kept."""
-    refuse_foreign(path)
+def replace_file(path: Path, data: bytes, *, is_theirs: bool = False) -> None:
+    """Put `data` in place of the file's content, whole or not at all. Mode and symbolic links are kept.
+
+    `is_theirs`: it is another program's, and its user asked for just this.
+    """
+    if not is_theirs:
+        refuse_foreign(path)
     try:
         target = Path(os.path.realpath(path))
         if target.is_symlink():

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from blackbird.canon.model import Call, Result, Side
-from blackbird.provider.script import BROKEN, FIXED, TEST_COMMAND
+from blackbird.provider.jobs import BROKEN, FIXED, TEST_COMMAND
 from blackbird.recorder import program
 from blackbird.timeline import evidence, gather
 from blackbird.timeline.timeline import Timeline

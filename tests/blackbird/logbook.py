@@ -82,6 +82,11 @@ class Logbook:
         """What a harness states."""
         self.tracer.add(Kind.HARNESS_EVENT, payload={"event": event, "session": session, "run": run, "data": data})
 
+    def plan(self, event: str, session: str | None, task: str | None, run: str | None = None, **data: Any) -> None:
+        """What a harness states of a task."""
+        about = {"event": event, "session": session, "task": task, "run": run}
+        self.tracer.add(Kind.HARNESS_EVENT, payload={**about, "data": data})
+
     def tool(self, event: str, **fields: Any) -> None:
         """What a tool did, as whoever ran it states."""
         self.tracer.add(Kind.TOOL_EVENT, payload={"event": event, **fields})

@@ -44,6 +44,13 @@ def dump(home: Home) -> list[bytes]:
         return list(reader.memory.dump())
 
 
+def notes(home: Home) -> bytes:
+    """What is kept of each session beside its artifacts."""
+    with Reader(home.derived) as reader:
+        assert reader.memory is not None
+        return msgspec.json.encode(reader.memory.notes(), order="deterministic", enc_hook=str)
+
+
 def titles(home: Home) -> list[str]:
     with Reader(home.derived) as reader:
         assert reader.memory is not None
@@ -245,6 +252,7 @@ class Story:
                     self._restart,
                     self._log,
                     self._tool,
+                    self._plan,
                     self._end,
                 ]
             )()
@@ -328,12 +336,30 @@ class Story:
                 {"run": f"run_{number}", "session": f"s{number}"},
                 {"run": f"run_{number}"},
                 {"session": f"s{number}"},
+                {"session": f"s{number}", "task": f"t{number}"},
                 {"native_session": f"n{number}"},
                 {"run": ["no", "name"], "native_session": 7},
             ]
         )
         event = {"id": f"e{self._rng.randrange(9)}", "tool": "deploy", "call_id": f"c{number}", "at": BEGIN + number}
         self.book.tool(self._rng.choice(["start", "end", "whole"]), **event, **whose, exit_code=number)
+
+    def _plan(self) -> None:
+        """A harness says something of a session or of a task: of one that runs, or that nobody knows yet."""
+        number, other = self._rng.randrange(4), self._rng.randrange(4)
+        said: list[tuple[str, dict[str, Any]]] = [
+            ("session.start", {"folder": "/w"}),
+            ("session.end", {}),
+            ("goal", {"text": f"The goal of {number}."}),
+            ("task.add", {"title": f"Task {other}", "parent": f"t{self._rng.randrange(5)}", "order": number}),
+            ("task.state", {"state": self._rng.choice(["open", "done", "dropped"])}),
+            ("outcome", {"status": self._rng.choice(["success", "fail", "blocked"]), "summary": "As told."}),
+            ("checkpoint", {"text": f"So far {number}."}),
+            ("run.describe", {"text": f"Run {number}"}),
+        ]
+        event, data = self._rng.choice(said)
+        run = f"run_{number}" if self._rng.random() < 0.3 else None
+        self.book.plan(event, f"s{number}", f"t{other}" if self._rng.random() < 0.7 else None, run, **data)
 
     def _log(self) -> None:
         """A client's log is taken in, or more of it: of its own session or of one that was recorded.
@@ -413,12 +439,12 @@ def test_however_it_is_taken_in_the_memory_is_the_same(seed: int, tmp_path_facto
         following.poll()
         following.__exit__(None)
     derive.catch_up(home)
-    found = dump(home)
+    found, noted = dump(home), notes(home)
     derive.rebuild(home)
-    assert dump(home) == found
+    assert (dump(home), notes(home)) == (found, noted)
     other = saved(story.book, home_in(folder / "at once"), sealed=range(1, len(story.book.tracer.segments), 2))
     derive.catch_up(other)
-    assert dump(other) == found
+    assert (dump(other), notes(other)) == (found, noted)
 
 
 @pytest.mark.requirement("ART-05")

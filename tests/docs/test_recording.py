@@ -9,8 +9,12 @@ from types import ModuleType
 
 import pytest
 
+from blackbird import home as homes
+from blackbird import usage
 from blackbird.config import settings
+from blackbird.stats.prometheus import HELP, PREFIX
 from blackbird.trace.verify.findings import Code
+from blackbird.usage import Use
 from tests.docs.test_generated import Documented
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -71,6 +75,25 @@ def test_what_is_read_without_a_recorder_is_as_documented(
         assert documented.faults(value, schema, schema) == []
 
 
+def test_figures_of_the_memory_are_as_documented(generate: ModuleType, documented: Documented) -> None:
+    with generate.scratch("", trace=True):
+        generate.run("blackbird derive")
+        home = homes.find()
+        for is_cached in (True, False):
+            use = Use(
+                at=1, door="run", op="context", ms=1.5, cached=is_cached, sections={"decisions": 10}, run="run_1"
+            )
+            usage.note(home, use)
+        told = json.loads(generate.run("blackbird stats --json"))
+    assert told["by_session"]
+    assert documented.faults(told, "stats/1", "stats") == []
+
+
+def test_every_metric_of_the_memory_is_on_its_page() -> None:
+    page = (ROOT / "docs" / "cli" / "_parts" / "blackbird" / "stats.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"`(blackbird_memory_\w+)`", page)) == {PREFIX + name for name in HELP}
+
+
 def test_damage_of_a_trace_is_as_documented(generate: ModuleType, documented: Documented) -> None:
     with generate.scratch("", trace=True):
         segment = Path("trace/00000003.wal")
@@ -85,6 +108,10 @@ def test_a_recorder_says_what_is_documented(generate: ModuleType, documented: Do
         ("blackbird up --port 0 --json", "up/1"),
         ("blackbird status --json", "status/1"),
         ("blackbird env --session harbour --shell json", "env/1"),
+        ("blackbird session new quay --goal lamps --json", "session-opened/1"),
+        ("blackbird session goal --json", "session-goal/1"),
+        ("blackbird task import plan.md --json", "task-import/1"),
+        ("blackbird task done lamps --json", "task/1"),
         ("blackbird trace pin --session harbour --json", "trace-pin/1"),
         ("blackbird trace unpin --session harbour --json", "trace-unpin/1"),
         ("blackbird trace seal --json", "trace-seal/1"),
@@ -94,6 +121,7 @@ def test_a_recorder_says_what_is_documented(generate: ModuleType, documented: Do
     ]
     printed = {}
     with generate.scratch("", trace=True):
+        Path("plan.md").write_text("- lamps\n", encoding="utf-8")
         for line, schema in lines:
             value = printed[schema] = json.loads(generate.run(line))
             assert value["schema"] == schema

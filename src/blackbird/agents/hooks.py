@@ -3,11 +3,10 @@
 import hashlib
 import json
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-import msgspec
-
+from blackbird.agents.merging import Attached, joined, merged
 from blackbird.agents.table import Client, Hooks
 
 #: How long a client may wait for a hook, in seconds; it takes some milliseconds.
@@ -43,21 +42,27 @@ class Given(NamedTuple):
         return self.value.lstrip().startswith("{")
 
 
-class Attached(msgspec.Struct, frozen=True):
-    """What the child gets: its arguments and variables; and what has to be in `file` then, if anything."""
+class Handler(NamedTuple):
+    """A hook: on which event, and what is started then. What it says is heard only if it is waited for."""
 
-    arguments: list[str]
-    variables: dict[str, str] = {}
-    file: bytes | None = None
-    notes: list[str] = []
+    event: str
+    command: list[str]
+    is_awaited: bool = False
+
+
+def is_at_work(client: Client, arguments: Sequence[str]) -> bool:
+    """Whether a client is started to work, and not for something else."""
+    return client.session is None or not any(word in client.session.commands for word in arguments[1:])
 
 
 def wanted(client: Client, arguments: Sequence[str]) -> Hooks | None:
     """The hooks of a client, unless it is started for something else than to work."""
-    words = arguments[1:]
-    if client.session is not None and any(word in client.session.commands for word in words):
-        return None
-    return client.hooks
+    return client.hooks if is_at_work(client, arguments) else None
+
+
+def of_tools(client: Client, hooks: Hooks, program: Program) -> list[Handler]:
+    """The hooks by which a client says what its tools did."""
+    return [Handler(event, program.command(client.name)) for event in hooks.events]
 
 
 def given(hooks: Hooks, arguments: Sequence[str]) -> list[Given]:
@@ -77,7 +82,7 @@ def by_settings(
     client: Client,
     hooks: Hooks,
     arguments: Sequence[str],
-    program: Program,
+    handlers: Sequence[Handler],
     contents: Sequence[dict[str, Any] | None],
     file: str,
 ) -> Attached:
@@ -87,14 +92,15 @@ def by_settings(
     """
     theirs = given(hooks, arguments)
     if None in contents:
-        note = f"your {hooks.option} cannot be read, so {client.title} is not asked what its tools did"
+        note = f"your {hooks.option} cannot be read, so {client.title} gets no hooks of ours"
         return Attached(list(arguments), notes=[note])
-    merged: dict[str, Any] = {}
+    whole: dict[str, Any] = {}
     for content in contents:
-        merged = _merged(merged, content or {})
-    entry = {"matcher": "*", "hooks": [_handler(program.command(client.name))]}
-    merged = _merged(merged, {"hooks": {event: [entry] for event in hooks.events}})
-    text = json.dumps(merged, ensure_ascii=False)
+        whole = merged(whole, content or {})
+    for each in handlers:
+        entry = {"matcher": "*", "hooks": [_spelled(each)]}
+        whole = merged(whole, {"hooks": {each.event: [entry]}})
+    text = json.dumps(whole, ensure_ascii=False)
     taken = {at for each in theirs for at in (each.first, each.last)}
     rest = [word for at, word in enumerate(arguments) if at not in taken]
     if all(each.is_inline for each in theirs):
@@ -102,15 +108,15 @@ def by_settings(
     return Attached([rest[0], hooks.option, file, *rest[1:]], file=text.encode())
 
 
-def by_overrides(client: Client, hooks: Hooks, arguments: Sequence[str], program: Program) -> Attached:
+def by_overrides(hooks: Hooks, arguments: Sequence[str], handlers: Sequence[Handler]) -> Attached:
     """Settings one by one in the arguments, with the client's own proof that this user wants just these hooks."""
-    # The client does not wait for it, and does not tell its user of it.
-    handler = _handler(program.command(client.name)) | {"async": True}
     words: list[str] = []
     trusted: dict[str, str] = {}
-    for event in hooks.events:
-        words += [hooks.option, f"hooks.{event}=[{{hooks=[{_toml(handler)}]}}]"]
-        label = "".join(f"_{sign.lower()}" if sign.isupper() else sign for sign in event).removeprefix("_")
+    for each in handlers:
+        # The client does not wait for one that has nothing to say, and does not tell its user of it.
+        handler = _spelled(each) | {"async": not each.is_awaited}
+        words += [hooks.option, f"hooks.{each.event}=[{{hooks=[{_toml(handler)}]}}]"]
+        label = "".join(f"_{sign.lower()}" if sign.isupper() else sign for sign in each.event).removeprefix("_")
         trusted[f"{_CODEX_SOURCE}:{label}:0:0"] = _codex_hash(label, handler)
     states = ", ".join(f"{_text(key)}={{trusted_hash={_text(value)}}}" for key, value in trusted.items())
     words += [hooks.option, f"hooks.state={{{states}}}"]
@@ -121,20 +127,15 @@ def by_plugin(
     client: Client, hooks: Hooks, arguments: Sequence[str], program: Program, variables: Mapping[str, str]
 ) -> Attached:
     """A plugin, named in the configuration that a variable holds; `variables` are the child's so far."""
-    try:
-        content = json.loads(variables.get(hooks.variable) or "{}")
-    except ValueError:
-        content = None
-    if not isinstance(content, dict) or not isinstance(content.get("plugin", []), list):
-        note = f"your {hooks.variable} cannot be read, so {client.title} is not asked what its tools did"
-        return Attached(list(arguments), notes=[note])
-    content["plugin"] = [*content.get("plugin", []), f"{program.plugins}/{hooks.plugin}"]
-    told = {"BLACKBIRD_HOOK": json.dumps(program.command(client.name)), hooks.variable: json.dumps(content)}
-    return Attached(list(arguments), told)
+    plugin = {"plugin": [f"{program.plugins}/{hooks.plugin}"]}
+    made = joined(client, hooks.variable, plugin, arguments, variables, "plugin of ours")
+    if not made.variables:
+        return made
+    return Attached(made.arguments, {"BLACKBIRD_HOOK": json.dumps(program.command(client.name)), **made.variables})
 
 
-def _handler(command: Iterable[str]) -> dict[str, Any]:
-    return {"type": "command", "command": shlex.join(command), "timeout": _TIMEOUT}
+def _spelled(handler: Handler) -> dict[str, Any]:
+    return {"type": "command", "command": shlex.join(handler.command), "timeout": _TIMEOUT}
 
 
 def _codex_hash(label: str, handler: Mapping[str, Any]) -> str:
@@ -154,17 +155,3 @@ def _toml(table: Mapping[str, Any]) -> str:
 def _text(value: str) -> str:
     """A text as TOML spells it, which is as JSON does."""
     return json.dumps(value, ensure_ascii=False)
-
-
-def _merged(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
-    """Both, the second before the first; lists of both, since hooks of one are no reason to forget the other's."""
-    both = dict(first)
-    for key, value in second.items():
-        before = both.get(key)
-        if isinstance(before, dict) and isinstance(value, dict):
-            both[key] = _merged(before, value)
-        elif isinstance(before, list) and isinstance(value, list):
-            both[key] = before + value
-        else:
-            both[key] = value
-    return both

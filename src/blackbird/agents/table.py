@@ -72,6 +72,42 @@ class Hooks(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     plugin: str = ""
 
 
+class Briefing(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How a client is given the context pack before it starts."""
+
+    way: Literal["hook", "option", "variable", "prompt"]
+    event: str = ""
+    option: str = ""
+    variable: str = ""
+    content: dict[str, Any] = {}
+    options: list[str] = []
+    #: Options that take a value, so that the value is not taken for a prompt.
+    valued: list[str] = []
+    positional: bool = False
+    escape: str = ""
+    commands: list[str] = []
+
+
+class Server(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How a client is told of the memory's MCP server, for one child."""
+
+    way: Literal["option", "overrides", "variable"]
+    content: dict[str, Any]
+    option: str = ""
+    variable: str = ""
+    allow: str = ""
+    tool: str = ""
+    once: bool = False
+
+
+class Permanent(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A file of the user's that `install` adds entries to; of several `paths` the first that is there."""
+
+    paths: list[str]
+    content: dict[str, Any]
+    folder: str | None = None
+
+
 class Client(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One client: how it is recognised, and how it is sent through the recorder."""
 
@@ -90,6 +126,9 @@ class Client(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     dotenv: list[str] = []
     session: SessionOption | None = None
     hooks: Hooks | None = None
+    pack: Briefing | None = None
+    mcp: Server | None = None
+    install: list[Permanent] = []
 
 
 class Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -11,17 +11,9 @@ from blackbird.artifacts.model import Artifact, Change, Decision, Outcome, Signa
 from blackbird.artifacts.outcomes import Verdict
 from blackbird.artifacts.scene import Deed, Scene
 from blackbird.artifacts.signals import plans, questions, tasks, words
+from blackbird.artifacts.version import builder_version
 from blackbird.artifacts.work import Act
 from blackbird.timeline.timeline import Timeline
-from blackbox.redaction.rules import built_in
-
-#: What artifacts say depends on these rules; a change of what they find is another number.
-_RULES = "1"
-
-
-def builder_version() -> str:
-    """What an artifact was built by: these rules, and those of redaction."""
-    return f"artifacts/{_RULES} redaction/{built_in().version}"
 
 
 class Builder:

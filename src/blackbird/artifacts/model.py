@@ -219,6 +219,8 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True, tag="summary"):
     """A session in some lines."""
 
     goal: str | None = None
+    #: The session so far by the word of its harness, as it was said last.
+    checkpoint: str | None = None
     bullets: tuple[str, ...] = ()
     tasks: tuple[str, ...] = ()
     counts: dict[str, int] = {}

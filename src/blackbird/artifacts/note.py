@@ -1,8 +1,23 @@
 """What is kept of a session beside its artifacts: what it is for, where it took place and when."""
 
+from collections.abc import Iterable
+
 import msgspec
 
-from blackbird.timeline.timeline import Timeline
+from blackbird.artifacts import plan
+from blackbird.artifacts.model import Artifact
+from blackbird.artifacts.plan import Task
+from blackbird.timeline import spending, statements
+from blackbird.timeline.timeline import Spent, Stated, Timeline
+
+
+class Spending(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What one model took for one run of a task; of what nobody registered, task and run are missing."""
+
+    task: str | None = None
+    run: str | None = None
+    model: str
+    spent: Spent
 
 
 class Note(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -19,20 +34,28 @@ class Note(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     began: int | None = None
     ended: int | None = None
     is_active: bool = False
+    #: When it was opened by hand, and when it was said to be over.
+    opened: int | None = None
+    closed: int | None = None
+    plan: tuple[Task, ...] = ()
+    #: Tokens and money as the providers told them, in the order in which each was first asked.
+    spent: tuple[Spending, ...] = ()
 
     def is_project_of(self, other: "Note") -> bool:
         """Whether both took place in the same project."""
         if self.repository is not None and other.repository is not None:
             return self.repository == other.repository
-        own, others = self.root or self.folder, other.root or other.folder
-        if own is None or others is None:
+        # Disks that do not tell capitals apart let the same folder be spelled in several ways.
+        own, others = (self.root or self.folder or "").lower(), (other.root or other.folder or "").lower()
+        if not own or not others:
             return False
         return own == others or (others + "/").startswith(own + "/") or (own + "/").startswith(others + "/")
 
 
-def note(timeline: Timeline) -> Note:
-    """What is known of a session by its end so far."""
+def note(timeline: Timeline, artifacts: Iterable[Artifact] = ()) -> Note:
+    """What is known of a session by its end so far, and by what it left behind."""
     about = timeline.about
+    opened, closed = _open_and_closed(timeline.stated)
     return Note(
         session=about.session,
         goal=about.goal,
@@ -44,4 +67,28 @@ def note(timeline: Timeline) -> Note:
         began=about.began,
         ended=about.ended,
         is_active=about.is_active,
+        opened=opened,
+        closed=closed,
+        plan=plan.plan(timeline.stated, artifacts),
+        spent=_spent(timeline),
+    )
+
+
+def _open_and_closed(stated: Iterable[Stated]) -> tuple[int | None, int | None]:
+    """When a session was opened first, and when it was closed for good."""
+    opened: int | None = None
+    closed: int | None = None
+    for one in stated:
+        if one.event == statements.SESSION_START:
+            opened, closed = one.at if opened is None else opened, None
+        elif one.event == statements.SESSION_END:
+            closed = one.at
+    return opened, closed
+
+
+def _spent(timeline: Timeline) -> tuple[Spending, ...]:
+    tasks = {stated.run: stated.task for stated in timeline.stated if stated.run and stated.task}
+    shares = spending.by_share(timeline.items, tasks)
+    return tuple(
+        Spending(task=task, run=run, model=model, spent=spent) for (task, run, model), spent in shares.items()
     )

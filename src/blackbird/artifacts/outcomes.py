@@ -5,19 +5,25 @@ from typing import NamedTuple
 
 from blackbird.artifacts import prose, quotes, repository, shortening, verdicts
 from blackbird.artifacts.model import Artifact, Change, Command, Outcome, Provenance, Status, Type, artifact_id
-from blackbird.artifacts.scene import Run, Scene
+from blackbird.artifacts.plan import Planned
+from blackbird.artifacts.scene import Owner, Run, Scene
 from blackbird.artifacts.work import Act
 from blackbird.canon.model import Generation, Message
 from blackbird.canon.model import Outcome as Ended
+from blackbird.timeline import statements
 
 _COMMANDS = 40
 _ERRORS = 8
 _PLACES = 24
 _NAMED_FILES = 6
 _BULLET = 200
+#: Lines of what a harness says of a run.
+_SUMMED_UP = 6
 _DESCRIPTION = 300
 #: What ends sooner is no sentence, but an abbreviation.
 _SHORTEST = 12
+#: What is stated of a run before anything has come of it.
+_BEGINNINGS = frozenset({"run.start", "run.describe", "run.context", "run.pack", "goal"})
 
 
 class Verdict(NamedTuple):
@@ -31,18 +37,19 @@ class Verdict(NamedTuple):
 
 def outcomes(scene: Scene, work: Sequence[Act], builder: str, blocked: Sequence[Verdict] = ()) -> Iterator[Artifact]:
     """One outcome for each run in which something happened; a session without runs has one."""
-    by_run: dict[str | None, list[Act]] = {}
+    by_run: dict[Owner, list[Act]] = {}
     for act in work:
-        by_run.setdefault(act.run, []).append(act)
-    spoken: dict[str | None, list[Message]] = {}
+        by_run.setdefault(act.owner, []).append(act)
+    spoken: dict[Owner, list[Message]] = {}
     for item in scene.own():
         if isinstance(item, Message) and any(scene.spoken(item)):
-            spoken.setdefault(scene.run_of(item).id, []).append(item)
-    asked = {scene.run_of(item).id: item for item in scene.own() if isinstance(item, Generation)}
+            spoken.setdefault(scene.run_of(item).owner, []).append(item)
+    asked = {scene.run_of(item).owner: item for item in scene.own() if isinstance(item, Generation)}
     for run in scene.runs.values():
-        did, said = by_run.get(run.id, []), spoken.get(run.id, [])
-        if did or said or run.stated:
-            ends = [*blocked, *_broken_off(scene, asked.get(run.id))]
+        did, said = by_run.get(run.owner, []), spoken.get(run.owner, [])
+        # That a run has begun is no way to end.
+        if did or said or any(stated.event not in _BEGINNINGS for stated in run.stated):
+            ends = [*blocked, *_broken_off(scene, asked.get(run.owner))]
             found = _outcome(scene, run, did, said, builder, ends)
             if found is not None:
                 yield found
@@ -56,11 +63,13 @@ def _outcome(
     files, commands = repository.corrected(_files(did), run, scene.about.cwd), _commands(did)
     errors = list(dict.fromkeys(act.error.text for act in did if act.error is not None))[:_ERRORS]
     final = _final(scene, said)
-    bullets = _bullets(files, commands, final)
+    bullets = (*_summed_up(run), *_bullets(files, commands, final))
     places = _places(last, did, said, run)
     if not places:
         return None
-    title = run.description or _asked(scene, said) or (f"Task {run.task}" if run.task else "Session")
+    task = scene.planned.get(run.task or "", Planned(id=""))
+    asked = run.description or task.title or _asked(scene, said)
+    title = asked or (f"Task {run.task}" if run.task else "Session")
     return Artifact(
         id=artifact_id(Type.OUTCOME, scene.session, run.task or "", run.id or ""),
         type=Type.OUTCOME,
@@ -71,7 +80,7 @@ def _outcome(
         content=Outcome(
             status=status,
             decided_by=last.words if last is not None else None,
-            description=run.description or _asked(scene, said),
+            description=asked,
             bullets=bullets,
             files=files,
             read=tuple(dict.fromkeys(path for act in did for path in act.read)),
@@ -81,7 +90,7 @@ def _outcome(
         ),
         provenance=places,
         builder=builder,
-        at=run.ended or max((at for at in [act.at for act in did] + [one.at for one in said] if at), default=None),
+        at=_at(run, did, said),
     )
 
 
@@ -115,7 +124,7 @@ def _evidence(
 
 def _is_of(scene: Scene, verdict: Verdict, run: Run) -> bool:
     at = scene.order.get(verdict.place.item)
-    return at is not None and scene.run_of(scene.items[at]).id == run.id
+    return at is not None and scene.run_of(scene.items[at]).owner == run.owner
 
 
 def _broken_off(scene: Scene, last: Generation | None) -> Iterator[Verdict]:
@@ -130,8 +139,8 @@ def _stated(scene: Scene, run: Run) -> Iterator[Verdict]:
     """What the harness says, which is the last word; of an agent's exit code, only one that says no."""
     behind = len(scene.items)
     for number, stated in enumerate(run.stated):
-        place = quotes.of_event(f"{stated.event}:{stated.evidence.sequence}", stated.evidence)
-        if stated.event == "outcome" and stated.data.get("status") in set(Status):
+        place = quotes.of_statement(stated)
+        if stated.event == statements.OUTCOME and stated.data.get("status") in set(Status):
             yield Verdict(Status(stated.data["status"]), "the harness", place, behind + number + 1)
         elif stated.event == "run.end" and (run.exit_code or run.signal):
             words = (
@@ -208,6 +217,22 @@ def _asked(scene: Scene, said: list[Message]) -> str | None:
     return shortening.one_line(found, _DESCRIPTION) if found is not None else None
 
 
+def _summed_up(run: Run) -> tuple[str, ...]:
+    """What the harness says of a run, line by line; its last word."""
+    told = [one.data.get("summary") for one in run.stated if one.event == statements.OUTCOME]
+    last = next((text for text in reversed(told) if isinstance(text, str) and text.strip()), "")
+    lines = [shortening.one_line(line.strip().lstrip("-*•").lstrip(), _BULLET) for line in last.splitlines()]
+    return tuple([line for line in lines if line][:_SUMMED_UP])
+
+
+def _at(run: Run, did: list[Act], said: list[Message]) -> int | None:
+    """When a run ended; of one without an end, when something was last heard of it."""
+    if run.ended is not None:
+        return run.ended
+    times = [act.at for act in did] + [one.at for one in said]
+    return max((at for at in times if at), default=None) or (run.stated[-1].at if run.stated else None)
+
+
 def _bullets(files: tuple[Change, ...], commands: tuple[Command, ...], final: str | None) -> tuple[str, ...]:
     bullets: list[str] = []
     if files:
@@ -246,5 +271,5 @@ def _places(last: Verdict | None, did: list[Act], said: list[Message], run: Run)
     found += [place for act in telling if act.result is not None and (place := quotes.whole(act.result)) is not None]
     found += [place for message in (*said[:1], *said[-1:]) if (place := quotes.whole(message)) is not None]
     stated = [one for one in run.stated if one.event == repository.CHANGES] or run.stated[:2]
-    found += [quotes.of_event(f"{one.event}:{one.evidence.sequence}", one.evidence) for one in stated]
+    found += [quotes.of_statement(one) for one in stated]
     return tuple(list(dict.fromkeys(found))[:_PLACES])

@@ -4,8 +4,6 @@ import enum
 
 from blackbird.artifacts import quotes
 from blackbird.artifacts.model import Provenance
-from blackbird.timeline import evidence
-from blackbird.trace.folder import Trace
 
 
 class Proof(enum.StrEnum):
@@ -21,9 +19,8 @@ class Proof(enum.StrEnum):
     GONE = "gone"
 
 
-def prove(trace: Trace, provenance: Provenance) -> Proof:
-    """Look a quote up in the trace."""
-    body = evidence.body(trace, provenance.evidence)
+def judge(body: bytes | None, provenance: Provenance) -> Proof:
+    """Look a quote up in the body that it is said to stand in."""
     if body is None:
         return Proof.GONE
     if quotes.stands(body, provenance):

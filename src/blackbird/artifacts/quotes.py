@@ -5,7 +5,8 @@ import json
 import msgspec
 
 from blackbird.artifacts.model import Provenance
-from blackbird.canon.model import Evidence, Item, Span
+from blackbird.canon.model import Item, Span
+from blackbird.timeline.timeline import Stated
 
 
 def whole(item: Item) -> Provenance | None:
@@ -13,9 +14,9 @@ def whole(item: Item) -> Provenance | None:
     return Provenance(item=item.id, evidence=item.evidence[0]) if item.evidence else None
 
 
-def of_event(item: str, evidence: Evidence) -> Provenance:
-    """Something that was stated."""
-    return Provenance(item=item, evidence=evidence)
+def of_statement(stated: Stated) -> Provenance:
+    """Something that was stated: its record is all there is of it."""
+    return Provenance(item=f"{stated.event}:{stated.evidence.sequence}", evidence=stated.evidence)
 
 
 def of_text(item: Item, text: str, spans: tuple[Span, ...], first: int, last: int) -> Provenance | None:

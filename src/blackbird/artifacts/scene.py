@@ -1,16 +1,32 @@
 """A timeline, made ready to be asked: who said what, which call had which result, and for which run it was."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 import msgspec
 
+from blackbird.artifacts import plan
+from blackbird.artifacts.plan import Planned
 from blackbird.canon.model import Call, Generation, Item, Message, Origin, Result, Role, Text, ToolResult
+from blackbird.timeline import statements
 from blackbird.timeline.timeline import Stated, Timeline
 
 
+class Owner(NamedTuple):
+    """Whose something is: a run's, else a task's that was told without one, else the session's alone."""
+
+    run: str | None = None
+    task: str | None = None
+
+
+NOBODY = Owner()
+
+
 class Run(msgspec.Struct, kw_only=True):
-    """One attempt at a task: what its launcher stated. Times are nanoseconds since 1970."""
+    """One attempt at a task: what its launcher stated. Times are nanoseconds since 1970.
+
+    What was told of a task and of no run is kept as one without an id.
+    """
 
     id: str | None
     task: str | None = None
@@ -20,6 +36,11 @@ class Run(msgspec.Struct, kw_only=True):
     signal: str | None = None
     description: str | None = None
     stated: list[Stated] = []
+
+    @property
+    def owner(self) -> Owner:
+        """What it is known by."""
+        return Owner(self.id) if self.id is not None else Owner(None, self.task)
 
 
 class Deed(NamedTuple):
@@ -43,6 +64,7 @@ class Scene:
         self.stated = timeline.stated
         self.order = {item.id: at for at, item in enumerate(self.items)}
         self.subagents = {thread.id for thread in timeline.threads if thread.parent is not None}
+        self.planned: Mapping[str, Planned] = plan.planned(timeline.stated)
         self.runs = _runs(timeline)
         self._by_request = {
             item.request_id: item.run
@@ -63,14 +85,26 @@ class Scene:
         return (item for item in self.items if not item.is_inherited)
 
     def run_of(self, item: Item) -> Run:
-        """The run in which something happened: by its request, else by its time; else none."""
+        """The run in which something happened: by its request or its own word, else by its time; else none."""
+        if isinstance(item, Call) and (item.run is not None or item.task is not None):
+            return self._run_told(item)
         generation = self._generations.get(item.generation or "")
         name = generation.run if generation is not None else None
         for evidence in item.evidence if name is None else ():
             name = name or self._by_request.get(evidence.source)
         if name is None and item.at is not None:
             name = next((run.id for run in self.runs.values() if _holds(run, item.at)), None)
-        return self.runs.get(name) or self.runs.setdefault(None, Run(id=None))
+        return self._run(Owner(name))
+
+    def _run_told(self, call: Call) -> Run:
+        """The run that a tool was used in; told of a task alone, a run of that task that was under way."""
+        if call.run is not None:
+            return self._run(Owner(call.run))
+        under_way = (run for run in self.runs.values() if run.task == call.task and _holds(run, call.at))
+        return next(under_way, None) or self._run(Owner(None, call.task))
+
+    def _run(self, owner: Owner) -> Run:
+        return self.runs.get(owner) or self.runs.setdefault(NOBODY, Run(id=None))
 
     def request_of(self, item: Item) -> str | None:
         """The request that something came out of."""
@@ -89,29 +123,47 @@ class Scene:
             yield from ((part, False) for part in message.parts if isinstance(part, Text))
 
 
-def _runs(timeline: Timeline) -> dict[str | None, Run]:
+def _runs(timeline: Timeline) -> dict[Owner, Run]:
     """The runs in the order in which they were stated; a session without one has one without a name."""
-    runs: dict[str | None, Run] = {}
+    runs: dict[Owner, Run] = {}
     for stated in timeline.stated:
-        if stated.run is None:
-            continue
-        run = runs.setdefault(stated.run, Run(id=stated.run, stated=[]))
-        run.task = run.task or stated.task
-        run.stated.append(stated)
-        if stated.event == "run.start":
-            run.began = stated.at
-            description = stated.data.get("description")
-            run.description = description if isinstance(description, str) else run.description
-        elif stated.event == "run.end":
-            code, signal = stated.data.get("exit_code"), stated.data.get("signal")
-            run.ended = stated.at
-            run.exit_code = code if isinstance(code, int) else None
-            run.signal = str(signal) if signal is not None else None
+        owner = _meant(stated, runs)
+        if owner is not None:
+            run = runs.setdefault(owner, Run(id=owner.run, task=owner.task))
+            run.task = run.task or stated.task
+            _state(run, stated)
     for item in timeline.items:
-        if isinstance(item, Generation) and item.run is not None and item.run not in runs:
-            runs[item.run] = Run(id=item.run, task=item.task)
-    return runs or {None: Run(id=None)}
+        if isinstance(item, Generation | Call) and item.run is not None:
+            runs.setdefault(Owner(item.run), Run(id=item.run, task=item.task))
+        elif isinstance(item, Call) and item.task is not None:
+            runs.setdefault(Owner(None, item.task), Run(id=None, task=item.task))
+    return runs or {NOBODY: Run(id=None)}
 
 
-def _holds(run: Run, at: int) -> bool:
-    return run.began is not None and run.began <= at and (run.ended is None or at <= run.ended)
+def _meant(stated: Stated, runs: Mapping[Owner, Run]) -> Owner | None:
+    """What a statement is about, if it is a run. An outcome without one is that of the last run of its task so far;
+    of a task that nothing ran for yet, it is the task's own."""
+    if stated.run is not None:
+        return Owner(stated.run)
+    if stated.event != statements.OUTCOME:
+        return None
+    before = [owner for owner, run in runs.items() if owner.run is not None and stated.task in (None, run.task)]
+    return before[-1] if before else Owner(None, stated.task)
+
+
+def _state(run: Run, stated: Stated) -> None:
+    run.stated.append(stated)
+    data = stated.data
+    described = {"run.start": data.get("description"), statements.RUN_DESCRIBE: data.get("text")}.get(stated.event)
+    run.description = described if isinstance(described, str) and described else run.description
+    if stated.event == "run.start":
+        run.began = stated.at
+    elif stated.event == "run.end":
+        code, signal = data.get("exit_code"), data.get("signal")
+        run.ended = stated.at
+        run.exit_code = code if isinstance(code, int) else None
+        run.signal = str(signal) if signal is not None else None
+
+
+def _holds(run: Run, at: int | None) -> bool:
+    return at is not None and run.began is not None and run.began <= at and (run.ended is None or at <= run.ended)

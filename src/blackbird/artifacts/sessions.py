@@ -68,7 +68,8 @@ class _Growing:
         faults: list[Fault] = []
         try:
             timeline = gathered.timeline()
-            found, about = self._builder.artifacts(timeline), note(timeline)
+            found = self._builder.artifacts(timeline)
+            about = note(timeline, found)
         except FAULTS as error:
             # Nothing is told rather than half of it; what was memoised may be what is wrong.
             self._builder = Builder()

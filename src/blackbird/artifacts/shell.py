@@ -90,10 +90,33 @@ def parse(line: str) -> tuple[Simple, ...]:
     return tuple(_Walk().commands(group, Exit.OWN))
 
 
+def as_typed(line: str) -> tuple[str, ...]:
+    """The simple commands of a line as they stand there, without redirections; of a pipe the first one."""
+    found: list[str] = []
+    words: list[str] = []
+    is_behind_pipe = False
+    for token, first, last in (*_placed(line), (_Operator("\n"), 0, 0)):
+        if isinstance(token, Word):
+            words.append(line[first:last])
+        elif isinstance(token, _Operator):
+            while words and words[0] in _KEYWORDS:
+                words.pop(0)
+            if words and not is_behind_pipe:
+                found.append(" ".join(words))
+            words.clear()
+            is_behind_pipe = token.text in ("|", "|&")
+    return tuple(found)
+
+
 # Words
 
 
 def _tokens(line: str) -> Iterator[_Token]:
+    return (token for token, _, _ in _placed(line))
+
+
+def _placed(line: str) -> Iterator[tuple[_Token, int, int]]:
+    """The tokens of a line, each with where it begins and ends."""
     at = 0
     documents: list[tuple[str, bool]] = []
     while at < len(line):
@@ -103,24 +126,26 @@ def _tokens(line: str) -> Iterator[_Token]:
         elif letter == "#":
             at = _find(line, "\n", at)
         elif letter == "\n":
-            yield _Operator("\n")
+            yield _Operator("\n"), at, at + 1
             at = _behind_documents(line, at + 1, documents)
             documents.clear()
         elif line.startswith(("<(", ">("), at):
             end = _closing(line, at + 2, ")") + 1
-            yield Word(line[at:end], is_literal=False)
+            yield Word(line[at:end], is_literal=False), at, end
             at = end
         elif (found := _REDIRECT.match(line, at)) is not None:
+            first = at
             target, at = _word(line, _skip_blanks(line, found.end()))
             if found[0].endswith(("<<", "<<-")):
                 documents.append((target.text, found[0].endswith("-")))
-            yield Redirect(found[0], target)
+            yield Redirect(found[0], target), first, at
         elif (operator := next((one for one in _OPERATORS if line.startswith(one, at)), None)) is not None:
-            yield _Operator(operator)
+            yield _Operator(operator), at, at + len(operator)
             at += len(operator)
         else:
+            first = at
             word, at = _word(line, at)
-            yield word
+            yield word, first, at
 
 
 def _skip_blanks(line: str, at: int) -> int:

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from blackbird.artifacts import shortening
+from blackbird.artifacts import quotes, shortening
 from blackbird.artifacts.model import (
     Artifact,
     Constraint,
@@ -16,14 +16,19 @@ from blackbird.artifacts.model import (
     artifact_id,
 )
 from blackbird.artifacts.scene import Scene
+from blackbird.timeline import statements
+from blackbird.timeline.timeline import Stated
 
 _BULLETS = 12
 _PLACES = 12
+_CHECKPOINT = 4000
 
 
 def summary(scene: Scene, artifacts: Sequence[Artifact], builder: str) -> Artifact | None:
-    """The summary of what the other artifacts say; nothing of a session that left none."""
-    places = _places(artifacts)
+    """The summary of what the other artifacts and the harness say; nothing of a session that left none."""
+    told = {event: _last(scene, event) for event in (statements.GOAL, statements.CHECKPOINT)}
+    known = [stated for stated in told.values() if stated is not None]
+    places = (*(quotes.of_statement(stated) for stated in known), *_places(artifacts))[:_PLACES]
     if not places:
         return None
     counts = Counter(str(artifact.type) for artifact in artifacts)
@@ -39,14 +44,28 @@ def summary(scene: Scene, artifacts: Sequence[Artifact], builder: str) -> Artifa
         title=shortening.one_line(scene.about.title or goal or scene.session, 120),
         content=Summary(
             goal=goal,
+            checkpoint=_text(told[statements.CHECKPOINT]),
             bullets=tuple(bullets[:_BULLETS]),
             tasks=tuple(dict.fromkeys(one.task for one in outcomes if one.task is not None)),
             counts=dict(sorted(counts.items())),
         ),
         provenance=places,
         builder=builder,
-        at=max((artifact.at for artifact in artifacts if artifact.at is not None), default=None),
+        at=max(
+            (at for at in [*(one.at for one in artifacts), *(one.at for one in known)] if at is not None),
+            default=None,
+        ),
     )
+
+
+def _last(scene: Scene, event: str) -> Stated | None:
+    """The last statement of a kind that has words."""
+    return next((one for one in reversed(scene.stated) if one.event == event and _text(one)), None)
+
+
+def _text(stated: Stated | None) -> str | None:
+    text = stated.data.get("text") if stated is not None else None
+    return text.strip()[:_CHECKPOINT] or None if isinstance(text, str) else None
 
 
 def _is_telling(artifact: Artifact) -> bool:
@@ -70,5 +89,4 @@ def _told(artifact: Artifact) -> str:
 
 def _places(artifacts: Sequence[Artifact]) -> tuple[Provenance, ...]:
     first = (artifact.provenance[0] for artifact in artifacts if _is_telling(artifact))
-    places = tuple(dict.fromkeys(first)) or tuple(artifact.provenance[0] for artifact in artifacts[:1])
-    return places[:_PLACES]
+    return tuple(dict.fromkeys(first)) or tuple(artifact.provenance[0] for artifact in artifacts[:1])

@@ -10,7 +10,7 @@ from blackbird.artifacts import commands, diffs, outputs, paths, quotes, shorten
 from blackbird.artifacts.commands import Ran
 from blackbird.artifacts.model import Change, Command, Provenance
 from blackbird.artifacts.outputs.report import Report
-from blackbird.artifacts.scene import Deed, Run, Scene
+from blackbird.artifacts.scene import Deed, Owner, Run, Scene
 from blackbird.canon.model import Call, Result
 from blackbird.deeds import changes
 from blackbird.deeds.results import exit_code, is_error, is_interrupted, is_refused
@@ -34,7 +34,7 @@ class Act(msgspec.Struct, frozen=True, kw_only=True):
 
     call: Call
     result: Result | None
-    run: str | None
+    owner: Owner
     at: int | None
     command: Command | None = None
     #: The same command is known again by this, and what each program of the line is.
@@ -69,7 +69,7 @@ def _act(scene: Scene, deed: Deed, run: Run) -> Act:
     act = Act(
         call=deed.call,
         result=deed.result,
-        run=run.id,
+        owner=run.owner,
         at=deed.result.at if deed.result is not None else deed.call.at,
         is_refused=result is not None and is_refused(result),
     )

@@ -294,6 +294,9 @@ class Call(_Item, frozen=True, tag="call"):
     call_id: str
     call: ToolCall
     is_made_up: bool = False
+    #: Whose it is by the word of who ran the tool, if no request says so.
+    run: str | None = None
+    task: str | None = None
 
 
 class Result(_Item, frozen=True, tag="result"):

@@ -1,4 +1,4 @@
-"""The entry point: `run` goes straight to its agent if its words are plain, all else by way of the commands."""
+"""The entry point: `run`, `mcp` and `mem search` go straight on if their words are plain, others by the commands."""
 
 import importlib
 import sys
@@ -12,5 +12,15 @@ def main() -> None:
         words = quick.read(sys.argv[2:])
         if words is not None:
             sys.exit(orders.perform(words))
+    if sys.argv[1:3] == ["mem", "search"]:
+        from blackbird.cli.memory import quick as asked  # noqa: PLC0415 - no other command needs it
+
+        code = asked.answer(sys.argv[3:])
+        if code is not None:
+            sys.exit(code)
+    if sys.argv[1:] == ["mcp"]:
+        from blackbird.doors import stdio  # noqa: PLC0415 - no other command needs it
+
+        sys.exit(stdio.main())
     # What reads arguments takes longer to load than an agent should have to wait.
     importlib.import_module("blackbird.cli.commands").main()

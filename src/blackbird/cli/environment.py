@@ -7,9 +7,8 @@ from typing import Annotated, Any
 import typer
 
 from blackbird import home as homes
-from blackbird.agents import address, table
+from blackbird.agents import environment
 from blackbird.config.load import load
-from blackbird.config.resolve import Config
 from blackbird.launch.ids import check_id
 from blackbird.recorder import control
 from blackbox.terminal import output
@@ -55,23 +54,7 @@ def command(
         warning = "No recorder runs: agents with these variables reach nobody. blackbird up starts it"
         output.stderr().print(output.marked("!", warning))
     listen = config["proxy.listen"] if running is None else running["listen"]
-    _print(shell, variables(config, listen, run), run)
-
-
-def variables(config: Config, listen: str, run: dict[str, Any]) -> dict[str, str]:
-    """The variables for a recorder that listens there, and for a run if one has begun."""
-    base = address.connectable(listen)
-    if config["proxy.token"] is not None:
-        base += f"/bbt/{config['proxy.token']}"
-    if run:
-        base += f"/bb/{run['session']}/{run['task']}/{run['run']}"
-    known = table.table().variable
-    found = {
-        name: f"{base}/{known[name].upstream}{known[name].path}"
-        for name in table.other().variables
-        if known[name].upstream in config.upstreams
-    }
-    return found | {f"BLACKBIRD_{key.upper()}": run[key] for key in ("session", "task", "run") if run}
+    _print(shell, environment.variables(listen, config["proxy.token"], config.upstreams, run), run)
 
 
 def _print(shell: Shell, found: dict[str, str], run: dict[str, Any]) -> None:

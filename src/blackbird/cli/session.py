@@ -1,4 +1,4 @@
-"""`blackbird session show`: one session with its tasks, runs, threads and what passed."""
+"""`blackbird session`: opened, listed, and one of them with its tasks, runs, threads and what passed."""
 
 from collections.abc import Iterator, Sequence
 from typing import Annotated
@@ -7,6 +7,8 @@ import typer
 from rich.console import Console
 
 from blackbird import home as homes
+from blackbird.cli import following
+from blackbird.cli.planning import sessions
 from blackbird.config.units import round_duration, round_size
 from blackbird.exchange import payloads
 from blackbird.exchange.clock import to_rfc3339
@@ -24,6 +26,9 @@ _SHORT_SHA = 12
 _MOST_FILES = 3
 
 app = typer.Typer(rich_markup_mode=None)
+app.command("new")(sessions.new)
+app.command("goal")(sessions.goal)
+app.command("list")(following.sessions)
 
 
 @app.callback(invoke_without_command=True)
@@ -205,6 +210,8 @@ def _next_steps(detail: Detail) -> list[str]:
             (f"blackbird show {filing.session}", "what was said and done"),
             (f"blackbird export {filing.session}", "the same as a flight log"),
         ]
+    if filing.session is not None and detail.tasks:
+        steps.append((f"blackbird task list {filing.session}", "its tasks, and how they ended"))
     if detail.tally.calls:
         steps.append((f"blackbird requests{name}", "each request"))
     if _is_recorded(detail.row):

@@ -10,6 +10,7 @@ from blackbird.config.settings import UPSTREAMS
 from blackbird.errors import ConfigError
 from blackbox.errors import UsageError
 from blackbox.redaction.config import build_redactor
+from blackbox.redaction.redactor import Redactor
 
 _REDACTION = ("ruleset_version", "on", "off", "allow", "rule")
 
@@ -43,18 +44,19 @@ def resolve(layers: Sequence[Iterable[Assignment]]) -> Config:
     config = Config({name: winners[name] for name in names})
     _check_reach(config)
     _check_rotation(config)
-    _check_redaction(config)
+    redactor(config)
     return config
 
 
 def _check_reach(config: Config) -> None:
-    listen = config.assignments["proxy.listen"]
-    if not values.is_loopback(listen.value) and config["proxy.token"] is None:
-        raise ConfigError(
-            f"{listen.origin}: proxy.listen: {listen.value} can be reached from other machines, "
-            "and proxy.token is not set",
-            "set proxy.token to a long random word, or listen on 127.0.0.1",
-        )
+    for part in ("proxy", "mcp"):
+        listen = config.assignments[f"{part}.listen"]
+        if not values.is_loopback(listen.value) and config[f"{part}.token"] is None:
+            raise ConfigError(
+                f"{listen.origin}: {part}.listen: {listen.value} can be reached from other machines, "
+                f"and {part}.token is not set",
+                f"set {part}.token to a long random word, or listen on 127.0.0.1",
+            )
 
 
 def _check_rotation(config: Config) -> None:
@@ -64,10 +66,11 @@ def _check_rotation(config: Config) -> None:
         raise ConfigError(f"{age.origin}: trace.rotate_age: {shown} is no whole number of seconds", age.setting.help)
 
 
-def _check_redaction(config: Config) -> None:
+def redactor(config: Config) -> Redactor:
+    """What finds and hides secrets as the settings want it. Raises `ConfigError` if they make no sense."""
     said = {key: config.assignments[f"redaction.{key}"] for key in _REDACTION}
     source = ", ".join(dict.fromkeys(str(each.origin) for each in said.values() if each.origin.level != "default"))
     try:
-        build_redactor({key: each.value for key, each in said.items()}, source)
+        return build_redactor({key: each.value for key, each in said.items()}, source)
     except UsageError as error:
         raise ConfigError(error.message, error.remedy) from error

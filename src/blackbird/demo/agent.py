@@ -9,6 +9,8 @@ from urllib.parse import urlsplit
 
 from blackbird.demo.messages import Message, assemble
 from blackbird.demo.workshop import TOOLS, Workshop
+from blackbird.doors import schema
+from blackbird.doors.dispatch import Dispatcher
 from blackbird.errors import RecorderFailed
 
 #: Looks like a key, is none: the trace must not have it.
@@ -20,12 +22,25 @@ _SECONDS = 60
 
 
 class Agent:
-    """Works in a workshop, over a base URL; tells what it does one line at a time."""
+    """Works in a workshop, over a base URL; tells what it does one line at a time.
 
-    def __init__(self, base_url: str, workshop: Workshop, tell: Callable[[str], None]) -> None:
+    `pack` is what it is told of the tasks before; `memory` answers calls of the memory's tools.
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        workshop: Workshop,
+        tell: Callable[[str], None],
+        *,
+        pack: str = "",
+        memory: Dispatcher | None = None,
+    ) -> None:
         self._url = urlsplit(base_url)
         self._workshop = workshop
         self._tell = tell
+        self._pack = pack
+        self._memory = memory
         self._messages: list[dict[str, Any]] = []
         self.requests = 0
 
@@ -42,14 +57,24 @@ class Agent:
         raise RecorderFailed(f"the agent was not done after {_MOST_TURNS} turns", "run the demo again")
 
     def _use(self, call: dict[str, Any]) -> dict[str, Any]:
-        result = self._workshop.use(call["name"], call["input"])
+        if self._memory is not None and schema.find(call["name"]) is not None:
+            result = self._memory.call(call["name"], call["input"]).text
+        else:
+            result = self._workshop.use(call["name"], call["input"])
         shown = " ".join(str(value) for value in call["input"].values()).split("\n")[0]
         self._tell(f"  {call['name']} {shown} → {_last_line(result)}")
         return {"type": "tool_result", "tool_use_id": call["id"], "content": result}
 
     def _ask(self) -> Message:
         body = json.dumps(
-            {"model": "scripted-1", "max_tokens": 1024, "stream": True, "tools": TOOLS, "messages": self._messages}
+            {
+                "model": "scripted-1",
+                "max_tokens": 1024,
+                "stream": True,
+                **({"system": self._pack} if self._pack else {}),
+                "tools": [*TOOLS, *(_offered() if self._memory is not None else ())],
+                "messages": self._messages,
+            }
         )
         for _ in range(_ATTEMPTS):
             answer = self._post(body)
@@ -76,6 +101,14 @@ class Agent:
                 return assemble(response)
         finally:
             connection.close()
+
+
+def _offered() -> list[dict[str, Any]]:
+    """The memory's tools in the words of this provider."""
+    return [
+        {"name": tool.name, "description": tool.description, "input_schema": tool.schema}
+        for tool in schema.BY_NAME.values()
+    ]
 
 
 def _last_line(text: str) -> str:

@@ -9,16 +9,20 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from blackbird.demo.chapters import QUESTION, SESSION
 from blackbird.demo.tour import Seen, Tellers, fresh_home, run
 from blackbird.exchange.exchange import Exchange
 from blackbird.exchange.view import milliseconds
 from blackbird.home import VARIABLE, Home
+from blackbird.pack.model import Pack
 from blackbird.provider.pace import parse_duration
 from blackbox.errors import UsageError
 from blackbox.terminal import output
 from blackbox.terminal.codes import EXIT_INTEGRITY
 
 _COMMAND = "blackbird"
+#: How many cards are shown.
+_CARDS = 3
 
 
 def demo(
@@ -29,7 +33,10 @@ def demo(
         str, typer.Option("--pace", metavar="TIME", help="Time between the words of the model, such as 20ms.")
     ] = "2ms",
 ) -> None:
-    """Record a scripted agent that repairs a small program, offline, and show what was recorded.
+    """Record a scripted agent over three tasks, offline, and show what each learned from those before it.
+
+    The second task takes back a decision of the first; the third looks up the rest by the memory's own tools. At
+    the end the memory is searched, and what is found is followed down to the bytes that it comes from.
 
     Examples:
 
@@ -52,9 +59,19 @@ def demo(
 def _tellers(console: Console) -> Tellers:
     return Tellers(
         step=lambda text: console.print(output.marked("✓", text)),
+        pack=lambda pack: _show_pack(console, pack),
         agent=lambda text: console.print(f"  agent     {output.printable(text)}", style="bright_black"),
         recorded=lambda exchange: console.print(f"  recorded  {output.printable(request_line(exchange))}"),
     )
+
+
+def _show_pack(console: Console, pack: Pack) -> None:
+    if not pack.sections:
+        console.print("  pack      there is nothing to tell it yet", style="cyan")
+        return
+    console.print(f"  pack      {pack.tokens} of {pack.budget} tokens, put before the agent:", style="cyan")
+    for line in pack.text.splitlines():
+        console.print(f"  │ {output.printable(line)}", style="cyan", soft_wrap=True)
 
 
 def request_line(exchange: Exchange) -> str:
@@ -66,6 +83,7 @@ def request_line(exchange: Exchange) -> str:
 
 
 def _show(console: Console, seen: Seen) -> None:
+    _show_found(console, seen)
     about = seen.report.statistics
     counted = f"{about.records} records of {about.requests} requests"
     if seen.report.is_intact:
@@ -80,23 +98,39 @@ def _show(console: Console, seen: Seen) -> None:
     _show_next(console, seen)
 
 
+def _show_found(console: Console, seen: Seen) -> None:
+    """What a search finds, and where the best of it stands in the trace."""
+    console.print(output.marked("✓", f"The memory is searched for “{QUESTION}”"))
+    for card in seen.found.cards[:_CARDS]:
+        state = f" ({card.state})" if card.state else ""
+        console.print(f"  found     {card.id}  {card.type}  {output.printable(card.title)}{state}")
+    for piece in seen.evidence[:1]:
+        place = piece.evidence
+        mark = "✓" if piece.is_sound else "✗"
+        segments = ", ".join(f"segment {each.segment}, record {each.sequence}" for each in piece.records[:1])
+        where = f"{place.source} {place.side}, bytes {place.start}–{place.end}, {segments}"
+        console.print(output.marked(mark, f"The first of these comes from {where}"))
+        console.print(f"  │ {output.printable(piece.quote)}", style="bright_black")
+
+
 def _show_next(console: Console, seen: Seen) -> None:
     """What to type. The demo's home is named for each command, so that nothing else ever lands in it."""
     console.print(f"\nWhat was recorded is in {seen.home.path}. Look at it:\n")
     if shutil.which(_COMMAND) is None:
         activate = Path(sysconfig.get_path("scripts")) / "activate"
         _show_line(console, f". {shlex.quote(str(activate))}", "once, since blackbird is not on your PATH")
-    last = seen.requests[-1].request_id if seen.requests else "ID"
+    best = seen.found.cards[0].id if seen.found.cards else "ID"
     for words, what in (
         ("show", "the session as a replay: what was said, called and answered"),
+        (f"task list {SESSION}", "its tasks, their runs and how each ended"),
+        (f"mem search decimal --session {SESSION}", "search what was learned"),
+        (f"evidence {best}", "the very bytes behind a line of a pack, or a card"),
+        (f"pack --session {SESSION} --explain", "what the next task would be told, and why"),
         ("export", "the session as a flight log, a file in this folder"),
-        ("tail", "agents as they work; Ctrl-C ends it"),
-        ("requests", "every request, one line each"),
-        (f"show {last}", "one of them, whole"),
         ("trace verify", "check every byte of the trace"),
     ):
         _show_line(console, f"{VARIABLE}={shlex.quote(str(seen.home.path))} {_COMMAND} {words}", what)
-    console.print("\nRecord an agent of your own:\n")
+    console.print("\nRecord an agent of your own; each task begins with what those before it learned:\n")
     _show_line(console, f"{_COMMAND} run -- claude", "or codex, gemini, opencode, a script")
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from blackbird.provider.script import BROKEN, TEST_COMMAND
+from blackbird.provider.jobs import BROKEN, TEST_COMMAND
 
 _TEST_SECONDS = 60
 #: Looks like a key, is none, and stands in a file the agent reads: the trace must not have it.

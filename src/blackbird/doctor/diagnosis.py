@@ -10,7 +10,7 @@ import msgspec
 from blackbird.authority import ca, roots
 from blackbird.authority.problems import problems
 from blackbird.doctor.checks import files as file_checks
-from blackbird.doctor.checks import passing, surroundings, trace
+from blackbird.doctor.checks import memory, passing, surroundings, trace
 from blackbird.doctor.checks import recorder as recorder_checks
 from blackbird.doctor.facts import files, logs, recorded, recorder
 from blackbird.doctor.facts import surroundings as set_around
@@ -63,7 +63,7 @@ def gather(
         days=days,
         key=ca.key_path(home),
         recorder=about,
-        files=files.gather(home, token_in_config=about.token_set),
+        files=files.gather(home, token_in_config=about.holds_token),
         recorded=recorded.gather(Trace(home.trace), since),
         condition=ca.inspect(home),
         roots=roots.find(variables),
@@ -81,6 +81,7 @@ def diagnose(seen: Facts) -> list[Finding]:
         *file_checks.check(seen.files),
         *trace.check(seen.recorded, seen.files, seen.since_ns, seen.now_ns),
     ]
+    found += memory.check(seen.recorder.memory_mode)
     found += [
         Finding(each.id, each.weight, each.what, str(seen.key.parent), each.remedy)
         for each in problems(seen.condition, seen.key, seen.now)

@@ -1,4 +1,4 @@
-"""`blackbird run`: start an agent so that every model call is recorded, and nothing else changes."""
+"""`blackbird run`: start an agent so that every model call is recorded and it knows what earlier tasks left."""
 
 from typing import Annotated, Any
 
@@ -44,17 +44,23 @@ def run(  # noqa: PLR0913, PLR0917 - one argument an option
     no_hooks: Annotated[
         bool, typer.Option("--no-hooks", help="Do not have the agent say what its tools did.")
     ] = False,
+    no_pack: Annotated[
+        bool, typer.Option("--no-pack", help="Record only: neither a context pack nor memory tools.")
+    ] = False,
+    no_mcp: Annotated[bool, typer.Option("--no-mcp", help="A context pack, but no memory tools.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be set, and start nothing.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing at start and end.")] = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="The last lines, or the dry run, as one JSON object.")
     ] = False,
 ) -> None:
-    """Run an agent; every model call it makes is recorded, and nothing else changes.
+    """Run an agent; every model call it makes is recorded, and it starts with what earlier tasks left.
 
     The recorder is started if none runs. The agent gets the terminal, the signals and the environment as they are,
     and what sends its calls through the recorder besides. Claude Code, Codex and opencode are told, too, to say what
-    each tool did. Ids that are not given are made up.
+    each tool did. What the memory knows of the session or the project is given to it before it starts, and tools to
+    look up the rest, as far as it takes them; --no-pack only records. No file of yours is changed. Ids that are not
+    given are made up.
 
     Exit codes: the agent's own; 125 blackbird could not, 126 the agent cannot be executed, 127 it was not found.
 
@@ -76,6 +82,8 @@ def run(  # noqa: PLR0913, PLR0917 - one argument an option
         forward=forward,
         reverse=reverse,
         no_hooks=no_hooks,
+        no_pack=no_pack,
+        no_mcp=no_mcp,
         dry_run=dry_run,
         quiet=quiet,
         as_json=as_json,

@@ -19,9 +19,10 @@ from blackbird.agents.plan import Draft, Plan, Route, Situation
 from blackbird.agents.table import Client, Mode
 from blackbird.errors import RecorderDown, RecorderError
 from blackbird.home import Home
-from blackbird.launch import hooks, settings, telling
+from blackbird.launch import briefing, equipment, settings, telling
 from blackbird.launch.child import Child, Ended, NotStarted, locate
 from blackbird.launch.context import Context
+from blackbird.launch.equipment import Files, Wishes
 from blackbird.launch.watch import Watch
 from blackbird.recorder import control, users
 from blackbird.recorder.users import User
@@ -33,6 +34,8 @@ _GIT_SECONDS = 2.0
 #: How long it waits for a recorder that is being started anew.
 _END_SECONDS = 5.0
 _PAUSE_SECONDS = 0.05
+#: What stands for the pack in a rehearsal, which asks the memory for nothing.
+_REHEARSED = "(the context pack)"
 _NEW = {"session": "sess_…", "task": "task_…", "run": "run_…"}
 
 
@@ -47,6 +50,8 @@ class Order(msgspec.Struct, frozen=True):
     upstreams: dict[str, str] = {}
     mode: Mode | None = None
     hooks: bool = True
+    pack: bool = True
+    mcp: bool = True
     quiet: bool = False
     as_json: bool = False
 
@@ -94,6 +99,7 @@ def prepare(home: Home, order: Order, environ: Mapping[str, str], *, start: bool
 
 def rehearse(home: Home, order: Order, environ: Mapping[str, str]) -> tuple[Client, Plan, Route]:
     """The plan as it would be; nothing is started, registered or made."""
+    order = _with_memory(home, order)
     ready = prepare(home, order, environ, start=False)
     given = {"session": order.session, "task": order.task, "run": None}
     ids = {key: given[key] or new for key, new in _NEW.items()}
@@ -102,33 +108,36 @@ def rehearse(home: Home, order: Order, environ: Mapping[str, str]) -> tuple[Clie
     plan = plans.fill(
         ready.draft, route, order.command, environ, bundle=bundle, native_session=ready.native_session and "UUID"
     )
-    if order.hooks and ready.recorder.hooks:
-        plan, _ = hooks.attach(ready.client, plan, environ, home, "RUN", write=False)
+    wishes = _wishes(ready, order, _REHEARSED if order.pack else None)
+    plan = equipment.equip(ready.client, plan, environ, wishes, Files(home, "RUN", write=False))
     return ready.client, plan, route
 
 
 def fly(home: Home, order: Order, environ: Mapping[str, str]) -> Ended:
     """Run the command to its end, recorded."""
+    order = _with_memory(home, order)
     ready = prepare(home, order, environ, start=True)
     bundle = _bundle(home, environ) if ready.draft.mode == "forward" else None
     watch = Watch(home.trace, ready.recorder.segment)
     route = _register(ready, order)
     told = _Statements(home, route)
-    plan = plans.fill(ready.draft, route, order.command, environ, bundle=bundle, native_session=ready.native_session)
-    settled = None
-    if order.hooks and ready.recorder.hooks:
-        plan, settled = hooks.attach(ready.client, plan, environ, home, route.run, write=True)
-    context = Context(order.command[0], ready.client.version, environ, lambda data: told.state("run.context", data))
     if order.goal is not None:
         told.state("goal", {"text": order.goal})
     if order.describe is not None:
         told.state("run.describe", {"text": order.describe})
-    if not (order.quiet or order.as_json):
-        telling.say("✓", telling.start_line(ready.client, plan, route))
+    brief = _brief(home, route, order, told.last)
+    plan = plans.fill(ready.draft, route, order.command, environ, bundle=bundle, native_session=ready.native_session)
+    files = Files(home, route.run, write=True)
+    wishes = _wishes(ready, order, None if brief.pack is None else brief.pack.text)
+    context = Context(order.command[0], ready.client.version, environ, lambda data: told.state("run.context", data))
     began = time.monotonic()
     try:
         user = User(route.run, route.session, Path(order.command[0]).name, os.getpid())
-        with users.noted(home, user), hooks.kept(settled):
+        with users.noted(home, user), equipment.kept(files):
+            plan = equipment.equip(ready.client, plan, environ, wishes, files)
+            _say_start(ready, plan, route, order, brief)
+            if brief.pack is not None:
+                told.state("run.pack", {"tokens": brief.pack.tokens, "state": brief.pack.state})
             ended = _start_and_wait(plan, {**environ, **plan.variables}, watch, context, route.run)
     except NotStarted as error:
         context.finish(0)
@@ -144,8 +153,36 @@ def fly(home: Home, order: Order, environ: Mapping[str, str]) -> Ended:
     patience = _END_SECONDS if home.pid_file.exists() else 0.0
     watch.finish(told.state("run.end", {**how, "duration_ms": duration}, patience))
     if not order.quiet:
-        _say_farewell(summary(home, route, ended, duration, watch), told.problem, as_json=order.as_json)
+        summed = summary(home, route, ended, duration, watch)
+        summed["pack"] = None if brief.pack is None else {"tokens": brief.pack.tokens}
+        summed["outcome"] = briefing.outcome(home, route.run, told.last)
+        _say_farewell(summed, told.problem, as_json=order.as_json)
     return ended
+
+
+def _with_memory(home: Home, order: Order) -> Order:
+    """The order as the settings let it be: without the memory if they say so."""
+    wanted = order.pack and briefing.is_wanted(home)
+    return msgspec.structs.replace(order, pack=wanted, mcp=wanted and order.mcp)
+
+
+def _brief(home: Home, route: Route, order: Order, after: int) -> briefing.Told:
+    if not order.pack:
+        return briefing.Told()
+    return briefing.pack(home, briefing.Asked(route.session, route.task, order.describe, _cwd(), after))
+
+
+def _wishes(ready: Prepared, order: Order, text: str | None) -> Wishes:
+    return Wishes(hooks=order.hooks and ready.recorder.hooks, pack=text, mcp=order.mcp)
+
+
+def _say_start(ready: Prepared, plan: Plan, route: Route, order: Order, brief: briefing.Told) -> None:
+    """What is set; that there is no pack, and why, is said whatever else is not."""
+    if brief.problem is not None:
+        telling.say("!", f"No context pack: {brief.problem}")
+    if not (order.quiet or order.as_json):
+        tokens = None if brief.pack is None else brief.pack.tokens
+        telling.say("✓", telling.start_line(ready.client, plan, route, tokens))
 
 
 def _start_and_wait(plan: Plan, environ: dict[str, str], watch: Watch, context: Context, run: str) -> Ended:
@@ -168,6 +205,8 @@ class _Statements:
         self._home = home
         self._ids = {"session": route.session, "task": route.task, "run": route.run}
         self.problem: str | None = None
+        #: The record of what was stated last.
+        self.last = 0
 
     def state(self, event: str, data: dict[str, Any], patience: float = 0.0) -> int | None:
         """The sequence of the record, or nothing if it could not be stated within so many seconds."""
@@ -185,6 +224,7 @@ class _Statements:
             except RecorderError as error:
                 self.problem = error.message
             else:
+                self.last = sequence
                 return sequence
             return None
 

@@ -31,6 +31,8 @@ class Words(msgspec.Struct, frozen=True):
     forward: bool = False
     reverse: bool = False
     no_hooks: bool = False
+    no_pack: bool = False
+    no_mcp: bool = False
     dry_run: bool = False
     quiet: bool = False
     as_json: bool = False
@@ -62,6 +64,8 @@ def _order(words: Words) -> Order:
         upstreams=_upstreams(words.upstream),
         mode=_mode(forward=words.forward, reverse=words.reverse),
         hooks=not words.no_hooks,
+        pack=not words.no_pack,
+        mcp=not words.no_mcp,
         quiet=words.quiet,
         as_json=words.as_json,
     )

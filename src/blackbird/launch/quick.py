@@ -9,6 +9,8 @@ _FLAGS = {
     "--forward": "forward",
     "--reverse": "reverse",
     "--no-hooks": "no_hooks",
+    "--no-pack": "no_pack",
+    "--no-mcp": "no_mcp",
     "--dry-run": "dry_run",
     "--quiet": "quiet",
     "-q": "quiet",

@@ -58,14 +58,15 @@ def _coloured(mark: str) -> str:
     return mark if plain else f"\x1b[1;{_COLOURS[mark]}m{mark}\x1b[0m"
 
 
-def start_line(client: Client, plan: Plan, route: Route) -> str:
+def start_line(client: Client, plan: Plan, route: Route, tokens: int | None = None) -> str:
     """What is set for the child, in one line; a dry run has it in full."""
     names = [name for name in plan.variables if not name.startswith("BLACKBIRD_")]
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     way = ", ".join(names[:_NAMED]) + more if names else "arguments"
+    pack = "" if tokens is None else f", with a pack of {tokens} tokens"
     notes = "".join(f"; {note}" for note in plan.notes)
     name = client.title if client.programs else "the program"
-    return f"Recording {name} in {plan.mode} mode ({way}) as {route.session}/{route.task}{notes}"
+    return f"Recording {name} in {plan.mode} mode ({way}) as {route.session}/{route.task}{pack}{notes}"
 
 
 def dry_lines(client: Client, plan: Plan, route: Route) -> list[str]:
@@ -112,6 +113,8 @@ def farewell(told: dict[str, Any]) -> tuple[str, str, list[str]]:
     if told["tunnels"]:
         what = "connection" if told["tunnels"] == 1 else "connections"
         below.append(f"tunnelled  {told['tunnels']} {what} to other hosts, unseen")
+    if told["calls"] and told["outcome"] is not None:
+        below.append(f"outcome    {_outcome(told['outcome'])}")
     if told["calls"] or told["problem"] is not None:
         below.append(f"recorded   session {told['session']}, task {told['task']}, run {told['run']}")
         below.append(f"           in {told['trace']}")
@@ -127,6 +130,19 @@ def _headline(told: dict[str, Any]) -> str:
     sizes = f"{round_size(told['request_bytes'])} up, {round_size(told['response_bytes'])} down"
     end = f", {told['signal']}" if told["signal"] else f", exit code {told['exit_code']}" if told["exit_code"] else ""
     return f"{calls}{wrong}{still}, {sizes}, {_time(told)}{end}"
+
+
+def _outcome(outcome: dict[str, Any]) -> str:
+    """How it ended, by which evidence; the last test that was seen, and how many files changed."""
+    why = f" ({outcome['decided_by']})" if outcome["decided_by"] else ""
+    said = [outcome["status"] + why]
+    if outcome["tests"]:
+        last = outcome["tests"][-1]
+        how = last["said"] or {True: "passed", False: "failed", None: "ended, nobody knows how"}[last["ok"]]
+        said.append(f"tests: {how}")
+    if outcome["files"]:
+        said.append(f"{len(outcome['files'])} file" + ("" if len(outcome["files"]) == 1 else "s") + " changed")
+    return printable(", ".join(said))
 
 
 def _time(told: dict[str, Any]) -> str:

@@ -4,16 +4,17 @@ import msgspec
 
 
 class Caps(msgspec.Struct, frozen=True, kw_only=True):
-    """How many tokens a pack may take in all, and each of its sections at first."""
+    """How many tokens a pack may take in all, and each of its sections at most."""
 
     total: int = 1500
     goal: int = 60
-    facts: int = 120
+    facts: int = 80
+    files: int = 600
     decisions: int = 200
     constraints: int = 150
     implemented: int = 300
-    open_threads: int = 150
     warnings: int = 80
+    open_threads: int = 150
     pointers: int = 100
 
 
@@ -29,22 +30,27 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Line(msgspec.Struct, frozen=True, kw_only=True):
-    """A line of a pack: what it says, marked as the words of others, and the artifacts it stands for."""
+    """A line of a pack: what it says, marked as the words of others, and the artifacts it stands for.
+
+    `bullets` stand below it, and are of the same artifacts. `tokens` are those of all of this with its ids.
+    """
 
     text: str
     ids: tuple[str, ...]
     tokens: int
     why: str
+    bullets: tuple[str, ...] = ()
     #: The session that it comes from, if that is another one.
     session: str | None = None
 
 
 class Section(msgspec.Struct, frozen=True, kw_only=True):
-    """A part of a pack. `cap` is what it was given at first, and `tokens` what it took."""
+    """A part of a pack. `cap` is the most it may take, `share` what it was given at last, `tokens` what it took."""
 
     name: str
     title: str
     cap: int
+    share: int
     tokens: int
     lines: tuple[Line, ...] = ()
 
@@ -71,5 +77,7 @@ class Pack(msgspec.Struct, frozen=True, kw_only=True):
     #: What it was made from: a digest of the sessions that it could draw upon.
     state: str
     text: str
+    #: The tokens of the tag around it and of what the agent is told about it.
+    frame: int = 0
     sections: tuple[Section, ...] = ()
     left_out: tuple[LeftOut, ...] = ()

@@ -1,36 +1,21 @@
-"""The job that the model plays: a small repair, one step for each set of tool results that a request brings."""
+"""What the model says next: one step of its job for each set of tool results that a request brings."""
 
 import hashlib
 import itertools
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from blackbird.provider.jobs import BLOCKED, BROKEN, DONE, FIXED, Job, job
 from blackbird.provider.tools import Action, Tool, sample, use
 
-BROKEN = "return a - b"
-FIXED = "return a + b"
-TEST_COMMAND = "python3 -m unittest -q test_calc"
-
-#: One tuple a turn; several actions in a turn are parallel calls.
-REPAIR: tuple[tuple[Action, ...], ...] = (
-    (Action("read", "calc.py"), Action("read", "test_calc.py")),
-    (Action("run", TEST_COMMAND),),
-    (Action("edit", "calc.py", BROKEN, FIXED),),
-    (Action("run", TEST_COMMAND),),
-)
-DONE = (
-    "The test passes now.\n\n"
-    "Decision: add() uses plain integer addition, because the test defines it that way.\n"
-    "Constraint: calc.py must not import third-party packages.\n"
-    "TODO: add a test for negative numbers.\n"
-)
-BLOCKED = "The test still fails, so the task is blocked.\n\nTODO: find out why the edit did not help.\n"
 TITLE = "Fix the add function"
 #: What mini-swe-agent tells a model to run when it has finished.
 SUBMIT = "echo COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT"
 #: What aider calls the form of an edit; a model without tools answers in it.
+_ARTIFACT = re.compile(r"\bart_[a-z2-7]{8,16}\b")
 _BLOCKS = "SEARCH/REPLACE"
 _BLOCK = f"calc.py\n```python\n<<<<<<< SEARCH\n    {BROKEN}\n=======\n    {FIXED}\n>>>>>>> REPLACE\n```\n"
 
@@ -42,6 +27,8 @@ class Call:
     id: str
     name: str
     arguments: Mapping[str, Any]
+    #: The group of tools that it belongs to, for clients that have such.
+    namespace: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +44,14 @@ class Turn:
 class Prompt:
     """What every dialect has in common: the tools on offer, the results so far in order, and all that was said.
 
+    `asked` is what was said by the user alone.
     `schema` is that of the JSON which the answer must be, if it must.
     """
 
     tools: tuple[Tool, ...] = ()
     results: tuple[str, ...] = ()
     text: str = ""
+    asked: str = ""
     schema: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -81,9 +70,11 @@ class Ids:
 
 def step(prompt: Prompt) -> int:
     """The number of the turn that follows, from 1; 0 without tools, where there is no job to do."""
-    if not prompt.tools:
-        return 0
-    ends = itertools.accumulate(len(actions) for actions in REPAIR)
+    return _step(prompt, job(prompt.asked).knowing(prompt.text)) if prompt.tools else 0
+
+
+def _step(prompt: Prompt, played: Job) -> int:
+    ends = itertools.accumulate(len(actions) for actions in played.turns)
     return 1 + sum(end <= len(prompt.results) for end in ends)
 
 
@@ -91,20 +82,29 @@ def next_turn(prompt: Prompt, ids: Ids, folder: str = "") -> Turn:
     """The turn that follows the results which the prompt brings; `folder` is where the files of the job are."""
     if not prompt.tools:
         return Turn(_without_tools(prompt))
-    number = step(prompt)
-    if number <= len(REPAIR):
-        actions = REPAIR[number - 1]
+    played = job(prompt.asked).knowing(prompt.text)
+    number = _step(prompt, played)
+    if number <= len(played.turns):
+        actions = [_aimed(action, prompt) for action in played.turns[number - 1]]
         calls = tuple(
-            Call(ids.new("call"), name, arguments)
-            for name, arguments in (use(prompt.tools, action, folder) for action in actions)
+            Call(ids.new("call"), tool.name, arguments, tool.namespace)
+            for tool, arguments in (use(prompt.tools, action, folder) for action in actions)
         )
         first = actions[0]
         return Turn(f"Step {number}: {first.verb} {first.what}.", f"I should {first.verb} next.", calls)
     if SUBMIT in prompt.text:
-        name, arguments = use(prompt.tools, Action("run", SUBMIT), folder)
-        return Turn(DONE, "The script is finished.", (Call(ids.new("call"), name, arguments),))
-    failed = any(word in prompt.results[-1] for word in ("FAILED", "Traceback"))
-    return Turn(BLOCKED if failed else DONE, "The script is finished.")
+        tool, arguments = use(prompt.tools, Action("run", SUBMIT), folder)
+        return Turn(DONE, "The script is finished.", (Call(ids.new("call"), tool.name, arguments),))
+    failed = any(word in (prompt.results or ("",))[-1] for word in ("FAILED", "Traceback"))
+    return Turn(BLOCKED if failed else played.done, "The script is finished.")
+
+
+def _aimed(action: Action, prompt: Prompt) -> Action:
+    """What is to be fetched is the first that the search before it found."""
+    if action.verb != "get" or action.what:
+        return action
+    found = _ARTIFACT.search(prompt.results[-1]) if prompt.results else None
+    return Action("get", found[0] if found is not None else "art_none")
 
 
 def _without_tools(prompt: Prompt) -> str:

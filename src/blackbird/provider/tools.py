@@ -10,6 +10,8 @@ NAMES: Mapping[str, tuple[str, ...]] = {
     "read": ("read_file", "read", "view", "open_file"),
     "run": ("run_command", "bash", "run_shell_command", "exec_command", "shell_command", "shell", "execute_command"),
     "edit": ("edit_file", "edit", "replace", "str_replace"),
+    "search": ("memory_search",),
+    "get": ("memory_get",),
 }
 _PATHS = ("path", "file_path", "filePath", "absolute_path")
 _COMMANDS = ("command", "cmd")
@@ -22,7 +24,7 @@ _BY_TYPE: Mapping[str, Any] = {"integer": 1, "number": 1, "boolean": False, "arr
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """A step in nobody's words: read a file, run a command, or replace one text in a file by another."""
+    """A step in nobody's words: read a file, run a command, replace a text in a file, or ask the memory."""
 
     verb: str
     what: str
@@ -33,9 +35,15 @@ class Action:
         """The same as a shell command, for clients that offer nothing else."""
         command = {
             "read": f"cat {self.what}",
-            "edit": f"sed -i 's/{self.old}/{self.new}/' {self.what}",
+            "edit": f"sed -i 's/{self.old}/{_escaped(self.new)}/' {self.what}",
+            "search": f'blackbird mem search "{self.what}"',
+            "get": f"blackbird mem get {self.what}",
         }.get(self.verb, self.what)
         return Action("run", command)
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\n", "\\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,31 +53,40 @@ class Tool:
     name: str
     schema: Mapping[str, Any] = field(default_factory=dict)
     takes_script: bool = False
+    namespace: str = ""
+    #: It finds tools that are not on offer by themselves.
+    finds_tools: bool = False
 
 
-def use(tools: Sequence[Tool], action: Action, folder: str) -> tuple[str, dict[str, Any]]:
-    """Name and arguments of the call that does the action; the first tool is asked if none fits."""
+def use(tools: Sequence[Tool], action: Action, folder: str) -> tuple[Tool, dict[str, Any]]:
+    """The tool to call for the action, and its arguments; the first tool is asked if none fits."""
     tool = _named(tools, NAMES[action.verb])
+    finder = next((each for each in tools if each.finds_tools), None)
+    if tool is None and finder is not None and action.verb in ("search", "get"):
+        return finder, {"query": NAMES[action.verb][0]}
     if tool is None:
         action = action.as_command()
         scripted = next((each for each in tools if each.takes_script), None)
         tool = _named(tools, NAMES["run"]) or scripted or tools[0]
     if tool.takes_script:
         command = json.dumps(action.what)
-        return tool.name, {
-            SCRIPT: f"const done = await tools.exec_command({{cmd: {command}}});\ntext(done.output);\n"
-        }
-    return tool.name, _arguments(tool.schema, action, folder)
+        return tool, {SCRIPT: f"const done = await tools.exec_command({{cmd: {command}}});\ntext(done.output);\n"}
+    return tool, _arguments(tool.schema, action, folder)
 
 
 def _named(tools: Iterable[Tool], names: Iterable[str]) -> Tool | None:
     by_name = {tool.name.lower(): tool for tool in tools}
-    return next((by_name[name] for name in names if name in by_name), None)
+    exact = next((by_name[name] for name in names if name in by_name), None)
+    # Clients put the name of a server before those of its tools.
+    ends = tuple(name for name in names if name.startswith("memory_"))
+    return exact or next((tool for name, tool in by_name.items() if ends and name.endswith(ends)), None)
 
 
 def _known(action: Action, folder: str) -> dict[str, Any]:
     path = f"{folder.rstrip('/')}/{action.what}" if folder else action.what
     values: dict[str, Any] = dict.fromkeys(_COMMANDS, action.what)
+    if action.verb in ("search", "get"):
+        return {"query" if action.verb == "search" else "id": action.what}
     if action.verb != "run":
         values.update(dict.fromkeys(_PATHS, path))
     values.update(dict.fromkeys(_OLD, action.old))

@@ -12,8 +12,18 @@ from blackbox.errors import ReadError
 #: What a completion script of ours has in one of its first lines.
 COMPLETION_MARK = "# Printed by blackbird completion"
 #: What we keep in our folders, by their names; whatever else is in one of them is somebody else's and stays.
-_RUN = ("recorder.*", "control.sock", "supervisor.lock", "agent-*.json", "hooks-*.json", ".*.json.*.tmp")
+_RUN = (
+    "recorder.*",
+    "control.sock",
+    "supervisor.lock",
+    "mcp.token",
+    "agent-*.json",
+    "hooks-*.json",
+    "pack-*.*",
+    ".*.*.tmp",
+)
 _CA = ("ca.pem", "ca.key", "bundle-*.pem", "lock", ".*.tmp")
+_CLIENTS = ("*.json", ".*.tmp")
 _TRACE = ("[0-9]*.wal", "[0-9]*.seal", "[0-9]*.gone", "[0-9]*.part", "synced", "lock")
 _SPOOL = ("spool.jsonl", "spool.taken.jsonl")
 _DERIVED = ("imports.json", "imports.lock", "memory.db", "memory-*.db*", "memory.lock", ".memory.db.tmp")
@@ -49,6 +59,7 @@ def take(home: Home, environ: Mapping[str, str], user_home: Path) -> Inventory:
     own = [
         Item(home.run, "the files of the running recorder", _RUN),
         Item(home.path / "ca", "the private CA", _CA),
+        Item(home.path / "clients", "what was added to the settings of agents", _CLIENTS),
     ]
     socket = home.control_socket.parent
     if socket != home.run:
@@ -59,6 +70,7 @@ def take(home: Home, environ: Mapping[str, str], user_home: Path) -> Inventory:
         Item(home.path / "hmac.key", "the key that proves what was recorded"),
         Item(home.path / "runs.jsonl", "the runs that were registered"),
         *(Item(home.path / name, "tool events that wait for a recorder") for name in _SPOOL),
+        *(Item(path, "what was asked of the memory") for path in (home.usage, home.usage_before)),
         Item(home.derived, "what was derived from the recordings", _DERIVED),
     ]
     configuration = [Item(home.config_file, "your settings")]

@@ -114,6 +114,11 @@ def numbers(database: apsw.Connection, expression: str, most: int) -> list[int]:
     return _NUMBERS.decode(next(iter(database.execute(query, (expression, most))))[0])
 
 
+def check(database: apsw.Connection) -> None:
+    """Have the index look at itself. Raises `CorruptError` if it is not whole."""
+    database.execute("INSERT INTO words (words) VALUES ('integrity-check')")
+
+
 def _storable(found: Fields) -> Sequence[str]:
     # Lone surrogates are no UTF-8, and no word that anybody searches for.
     return [field if field.isascii() else _utf8(field).decode() for field in found]

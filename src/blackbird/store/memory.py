@@ -56,6 +56,7 @@ class Memory:
     def __init__(self, path: Path, *, writable: bool = False) -> None:
         self.path = path
         self._database: apsw.Connection = files.connect(path, writable=writable)
+        self._noted: tuple[tuple[int, int], dict[str, Note]] | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -98,6 +99,13 @@ class Memory:
         given = {name: str(value) for name, value in asked.items() if value is not None}
         return self._stored(" AND ".join(f"{name} = ?" for name in given) or "1", list(given.values()))
 
+    def newest(self, session: str, kind: Type, most: int) -> list[Stored]:
+        """The last ones of a type in a session, at most so many; the newest first."""
+        chosen = "SELECT number FROM artifact WHERE session = ? AND type = ? ORDER BY at DESC, id LIMIT ?"
+        query = f"SELECT body, is_expired FROM artifact WHERE number IN ({chosen}) ORDER BY at DESC, id"  # noqa: S608 (no values)
+        found = self._rows(query, [session, str(kind), most])
+        return [Stored(_ARTIFACT.decode(body), bool(expired)) for body, expired in found]
+
     def findings(self, session: str | None = None) -> list[Finding]:
         """What could not be understood: of a session, or all."""
         where, values = ("WHERE session = ?", [session]) if session is not None else ("", [])
@@ -110,10 +118,19 @@ class Memory:
         found = self._rows("SELECT name, digest, scope FROM session ORDER BY name")
         return {name: Kept(digest, scope) for name, digest, scope in found}
 
+    def digests(self, sessions: Iterable[str]) -> dict[str, bytes]:
+        """The digests of these sessions, as far as they were written."""
+        query = "SELECT name, digest FROM session WHERE name IN (SELECT value FROM json_each(?))"
+        return dict(self._rows(query, [msgspec.json.encode(list(sessions)).decode()]))
+
     def notes(self) -> dict[str, Note]:
-        """What is kept of each session beside its artifacts."""
-        found = self._rows("SELECT name, note FROM session WHERE note IS NOT NULL ORDER BY name")
-        return {name: _NOTE.decode(note) for name, note in found}
+        """What is kept of each session beside its artifacts; read again only if something was written since."""
+        with files.told(self.path):
+            version = (int(self._database.pragma("data_version")), self._database.total_changes())
+        if self._noted is None or self._noted[0] != version:
+            found = self._rows("SELECT name, note FROM session WHERE note IS NOT NULL ORDER BY name")
+            self._noted = (version, {name: _NOTE.decode(note) for name, note in found})
+        return dict(self._noted[1])
 
     def counts(self) -> dict[str, int]:
         """How many artifacts there are of each type."""
@@ -129,7 +146,10 @@ class Memory:
 
     @contextlib.contextmanager
     def at_once(self) -> Iterator[None]:
-        """Several questions that see the memory as it is at the first."""
+        """Several questions that see the memory as it is at the first; also among others that do."""
+        if self._database.in_transaction:
+            yield
+            return
         with files.told(self.path):
             self._database.execute("BEGIN")
             try:
@@ -250,8 +270,13 @@ class Reader:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the file; who asks again opens it again."""
         if self._memory is not None:
             self._memory.close()
+            self._memory = None
 
     @property
     def memory(self) -> Memory | None:

@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
+import apsw
 import msgspec
 
 from blackbird.artifacts.model import Artifact, Segment
@@ -120,6 +121,15 @@ class Writing(Memory):
             total += taken
             if taken < _BATCH:
                 return total
+
+    def problems(self) -> list[str]:
+        """What SQLite and its index of words find wrong with the file; all of it is read for that."""
+        try:
+            found = [str(row[0]) for row in self._database.execute("PRAGMA integrity_check")]
+            index.check(self._database)
+        except apsw.CorruptError as error:
+            return [str(error)]
+        return [problem for problem in found if problem != "ok"]
 
     def settle(self) -> None:
         """Bring everything into the one file, before it is put in place of another."""

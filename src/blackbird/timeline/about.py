@@ -6,6 +6,7 @@ from typing import Any
 from blackbird.canon.model import Generation, Item
 from blackbird.exchange import payloads
 from blackbird.exchange.exchange import Exchange, State
+from blackbird.timeline import statements
 from blackbird.timeline.timeline import About
 
 _MCP_PREFIX = "mcp__"
@@ -35,9 +36,8 @@ class Facts:
         """What a harness or a user stated."""
         event, data = fields.get("event"), payloads.inner(fields, "data")
         run, task = payloads.text(fields, "run"), payloads.text(fields, "task")
-        if event == "goal":
-            self._words["goal"] = payloads.text(data, "text") or self._words.get("goal", "")
-            return
+        if event in statements.ABOUT_SESSION:
+            self._plan(str(event), data, task, wall)
         if run is None or not str(event).startswith("run."):
             return
         self._runs.setdefault(run)
@@ -53,6 +53,17 @@ class Facts:
         tools = data.get("tools")
         if isinstance(tools, dict):
             self._tools.update({name: str(version) for name, version in tools.items()})
+        self.touch(wall)
+
+    def _plan(self, event: str, data: payloads.Fields, task: str | None, wall: int) -> None:
+        """What was stated of the session as a whole, or of one of its tasks."""
+        if event == statements.GOAL:
+            self._words["goal"] = payloads.text(data, "text") or self._words.get("goal", "")
+        folder = payloads.text(data, "folder")
+        if event == statements.SESSION_START and folder is not None:
+            self._words.setdefault("cwd", folder)
+        if task is not None:
+            self._tasks.setdefault(task)
         self.touch(wall)
 
     def know(self, about: dict[str, str], native: str | None) -> None:

@@ -63,6 +63,21 @@ class Spent(msgspec.Struct, frozen=True, kw_only=True):
     generations: int = 0
     prices: str | None = None
 
+    def __add__(self, other: "Spent") -> "Spent":
+        return Spent(
+            usage=self.usage + other.usage,
+            usd=sum_of(self.usd, other.usd),
+            reported=sum_of(self.reported, other.reported),
+            unknown=tuple(dict.fromkeys((*self.unknown, *other.unknown))),
+            generations=self.generations + other.generations,
+            prices=other.prices or self.prices,
+        )
+
+
+def sum_of(total: Decimal | None, more: Decimal | None) -> Decimal | None:
+    """Two amounts, of which neither may be known."""
+    return total if more is None else more if total is None else total + more
+
 
 class Timeline(msgspec.Struct, frozen=True, kw_only=True):
     """A session. Items are in order: by time, those of one moment as they stand in the trace."""

@@ -227,6 +227,8 @@ def _apart(deed: Deed, threads: Sequence[Thread]) -> list[Item | Amend]:
             raw=_ENCODER.encode(arguments).decode(),
         ),
         is_made_up=call_id is None,
+        run=payloads.text(fields, "run"),
+        task=payloads.text(fields, "task"),
     )
     return [call, _result(deed, call)] if deed.end is not None else [call]
 

@@ -15,7 +15,6 @@ from blackbird.trace.tombstones import Tombstone
 from blackbox.errors import ReadError
 
 _NAME = re.compile(r"^([0-9]{8,})\.(wal|seal|gone)$")
-_SYNCED = "synced"
 #: A segment can be sealed, and then removed, while a reader is on its way to it: two changes, and a spare.
 _ATTEMPTS = 4
 
@@ -77,7 +76,7 @@ class Trace:
 
     def synced(self) -> Synced | None:
         """How far the trace is known to be on the disk; nothing if the file is missing or was caught half-written."""
-        path = self.folder / _SYNCED
+        path = self.folder / synced.NAME
         try:
             return synced.parse(path.read_bytes())
         except (FileNotFoundError, TraceError):

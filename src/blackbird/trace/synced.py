@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from blackbird.trace.errors import TraceError
 
+NAME = "synced"
 _FIELDS = struct.Struct("<QQQ")
 _CRC = struct.Struct("<I")
 BYTES = _FIELDS.size + _CRC.size

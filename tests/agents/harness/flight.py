@@ -17,9 +17,9 @@ from typing import Any
 from blackbird.demo.workshop import FILES, PLANTED
 from blackbird.home import Home
 from blackbird.provider import Manner, Provider, Received
+from blackbird.provider.jobs import TEST_COMMAND
 from blackbird.provider.manner import ask
 from blackbird.provider.routes import ACCOUNT
-from blackbird.provider.script import TEST_COMMAND
 from blackbird.recorder import control, process
 from tests.agents.harness import world
 from tests.agents.harness.cases import HERE, KEY, MORE, PROMPT, Case, login
@@ -74,36 +74,25 @@ def fly(
     the repository before it starts.
     """
     stage = world.inside() / "stage"
-    shutil.rmtree(stage, ignore_errors=True)
-    home, work, bb, temporary = (stage / name for name in ("home", "work", "bb", "tmp"))
-    for place in (home, work, bb, temporary):
-        place.mkdir(parents=True)
-    bb.chmod(0o700)
-    names: dict[str, object] = {"agents": FOLDER, "home": home, "work": work, "here": HERE, "prompt": PROMPT}
-    names["more"] = MORE
-    names |= {
-        "key": KEY,
-        "token": login(),
-        "account": ACCOUNT,
-        "now": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-    }
-    _furnish(case, home, work, names)
+    home, work, bb = set_up(stage)
+    names = placeholders(home, work)
+    furnish(case, home, work, names)
     if is_committed:
         _commit(work)
     manner = ask(Manner(), case.manner.items())
-    environ = _environment(case, home, bb, names)
+    environ = environment(case, home, bb, names)
     commands = (case.command, case.resume) if is_resumed else (case.command,)
     lines = [[case.fill(word, names) for word in command] for command in commands]
     chosen = False
     if way != "direct":
-        config = _CONFIG.format(ca=world.authority(), websocket=case.websocket)
-        (bb / "config.toml").write_text(config, encoding="utf-8")
+        configure(bb, case)
         chosen = _goes_by_itself(lines[0], work, environ) == way
-        run = [str(BLACKBIRD), "run", "--quiet", *([] if chosen else [f"--{way}"]), "--"]
-        lines = [run + words for words in lines]
+        # What the memory gives is for other tests: here an agent is to do what it does without a recorder.
+        run = [str(BLACKBIRD), "run", "--quiet", "--no-pack", *([] if chosen else [f"--{way}"]), "--"]
+        lines = [run + line for line in lines]
     with Provider(443, manner, turns, str(work), steps=steps, context=world.context()) as provider:
-        code, seconds = [_run(words, work, environ, stage) for words in lines][-1]
-        recorded = {} if way == "direct" else _land(Home(bb, bb / "config.toml"), environ)
+        code, seconds = [drive(line, work, environ, stage) for line in lines][-1]
+        recorded = {} if way == "direct" else land(Home(bb, bb / "config.toml"), environ)
         received = provider.received
     flight = Flight(
         folder=keep,
@@ -124,6 +113,38 @@ def fly(
     return flight
 
 
+def set_up(stage: Path) -> tuple[Path, Path, Path]:
+    """An empty stage: a home, a folder to work in, and one for the recorder."""
+    shutil.rmtree(stage, ignore_errors=True)
+    home, work, bb, temporary = (stage / name for name in ("home", "work", "bb", "tmp"))
+    for place in (home, work, bb, temporary):
+        place.mkdir(parents=True)
+    bb.chmod(0o700)
+    return home, work, bb
+
+
+def placeholders(home: Path, work: Path) -> dict[str, object]:
+    """What stands for the names in cases.toml."""
+    return {
+        "agents": FOLDER,
+        "home": home,
+        "work": work,
+        "here": HERE,
+        "prompt": PROMPT,
+        "more": MORE,
+        "key": KEY,
+        "token": login(),
+        "account": ACCOUNT,
+        "now": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+    }
+
+
+def configure(bb: Path, case: Case) -> None:
+    """Settings for a recorder in this world."""
+    config = _CONFIG.format(ca=world.authority(), websocket=case.websocket)
+    (bb / "config.toml").write_text(config, encoding="utf-8")
+
+
 def _goes_by_itself(words: list[str], work: Path, environ: dict[str, str]) -> str:
     """The way that `run` chooses if it is not told any."""
     rehearsal = [str(BLACKBIRD), "run", "--dry-run", "--json", "--", *words]
@@ -132,7 +153,7 @@ def _goes_by_itself(words: list[str], work: Path, environ: dict[str, str]) -> st
     return mode
 
 
-def _furnish(case: Case, home: Path, work: Path, names: Mapping[str, object]) -> None:
+def furnish(case: Case, home: Path, work: Path, names: Mapping[str, object]) -> None:
     for name, text in FILES.items():
         (work / name).write_text(text, encoding="utf-8")
     subprocess.run(["git", "init", "--quiet", "--initial-branch", "main"], cwd=work, check=True)
@@ -148,8 +169,8 @@ def _commit(work: Path) -> None:
         subprocess.run(["git", *who, *words], cwd=work, check=True)
 
 
-def _environment(case: Case, home: Path, bb: Path, names: Mapping[str, object]) -> dict[str, str]:
-    """What a user would have, and nothing of whoever runs the tests."""
+def environment(case: Case, home: Path, bb: Path, names: Mapping[str, object]) -> dict[str, str]:
+    """What a user would have, and nothing of whoever runs the tests but where the sources are."""
     node = FOLDER / "node" / "node_modules" / ".bin"
     trusted = dict.fromkeys(
         ("NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CODEX_CA_CERTIFICATE"), str(world.authority())
@@ -163,12 +184,13 @@ def _environment(case: Case, home: Path, bb: Path, names: Mapping[str, object]) 
         "TERM": "dumb",
         "USER": "tester",
         "PYTHONDONTWRITEBYTECODE": "1",
+        **{name: os.environ[name] for name in ("PYTHONPATH",) if name in os.environ},
         **trusted,
         **{name: case.fill(value, names) for name, value in case.environment.items()},
     }
 
 
-def _run(words: list[str], work: Path, environ: dict[str, str], stage: Path) -> tuple[int | None, float]:
+def drive(words: list[str], work: Path, environ: dict[str, str], stage: Path) -> tuple[int | None, float]:
     began = time.monotonic()
     with (stage / "stdout").open("wb") as out, (stage / "stderr").open("wb") as err:
         child = subprocess.Popen(
@@ -193,7 +215,7 @@ def _end_session(session: int) -> None:
                     os.kill(int(entry.name), signal.SIGKILL)
 
 
-def _land(home: Home, environ: dict[str, str]) -> dict[str, Any]:
+def land(home: Home, environ: dict[str, str]) -> dict[str, Any]:
     """Stop the recorder once nothing is under way, and read what it kept."""
     end = time.monotonic() + 10
     while (now := control.status(home)) is not None and now["active_requests"] and time.monotonic() < end:

@@ -9,7 +9,8 @@ from hypothesis import given as example
 from hypothesis import strategies as st
 
 from blackbird.agents import hooks, table
-from blackbird.agents.hooks import Attached, Program
+from blackbird.agents.hooks import Program
+from blackbird.agents.merging import Attached
 from blackbird.agents.table import Client, Hooks
 
 PROGRAM = Program("/opt/bb/blackbird-recorder", "/home/u/my data/run/recorder.json", "file:///opt/bb/agents")
@@ -26,7 +27,7 @@ def claude(*words: str, contents: list[dict[str, Any] | None] | None = None) -> 
     client, wanted = known("claude")
     arguments = ["claude", *words]
     inline = [json.loads(each.value) for each in hooks.given(wanted, arguments)] if contents is None else contents
-    return hooks.by_settings(client, wanted, arguments, PROGRAM, inline, FILE)
+    return hooks.by_settings(client, wanted, arguments, hooks.of_tools(client, wanted, PROGRAM), inline, FILE)
 
 
 def command(client: str) -> str:
@@ -60,7 +61,7 @@ def test_what_came_from_a_file_goes_into_a_file() -> None:
 def test_settings_that_cannot_be_read_stay_as_they_are() -> None:
     made = claude("--settings", "gone.json", contents=[None])
     assert made.arguments == ["claude", "--settings", "gone.json"]
-    assert made.notes == ["your --settings cannot be read, so Claude Code is not asked what its tools did"]
+    assert made.notes == ["your --settings cannot be read, so Claude Code gets no hooks of ours"]
 
 
 def test_a_prompt_is_no_option() -> None:
@@ -76,7 +77,7 @@ def test_a_client_that_is_to_do_something_else_has_no_hooks() -> None:
 
 def test_codex_gets_overrides_and_trusts_just_these() -> None:
     client, wanted = known("codex")
-    made = hooks.by_overrides(client, wanted, ["codex", "exec", "x"], PROGRAM)
+    made = hooks.by_overrides(wanted, ["codex", "exec", "x"], hooks.of_tools(client, wanted, PROGRAM))
     assert made.arguments[-2:] == ["exec", "x"]
     assert made.arguments[1:-2:2] == ["-c", "-c", "-c"]
     before, after, state = (tomllib.loads(word)["hooks"] for word in made.arguments[2:-2:2])
@@ -108,15 +109,13 @@ def test_a_configuration_that_cannot_be_read_stays_as_it_is() -> None:
     for text in ("no", "[]", '{"plugin": 1}'):
         made = hooks.by_plugin(client, wanted, ["opencode"], PROGRAM, {"OPENCODE_CONFIG_CONTENT": text})
         assert made.variables == {}
-        assert made.notes == [
-            "your OPENCODE_CONFIG_CONTENT cannot be read, so opencode is not asked what its tools did"
-        ]
+        assert made.notes == ["your OPENCODE_CONFIG_CONTENT cannot be read, so opencode gets no plugin of ours"]
 
 
 @example(st.text(max_size=30).filter(lambda text: "\x7f" not in text))
 def test_any_path_survives_the_spelling(name: str) -> None:
     client, wanted = known("codex")
     program = PROGRAM._replace(config=f"/home/{name}")
-    made = hooks.by_overrides(client, wanted, ["codex"], program)
+    made = hooks.by_overrides(wanted, ["codex"], hooks.of_tools(client, wanted, program))
     (entry,) = tomllib.loads(made.arguments[2])["hooks"]["PreToolUse"]
     assert shlex.split(entry["hooks"][0]["command"])[3] == f"/home/{name}"

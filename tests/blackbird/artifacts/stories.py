@@ -3,6 +3,8 @@
 import json
 from typing import Any
 
+import msgspec
+
 from blackbird.artifacts.model import Artifact, Provenance
 from blackbird.artifacts.quotes import stands
 from blackbird.canon.model import (
@@ -52,14 +54,14 @@ class Story:
         self.state("run.end", {"exit_code": exit_code})
         self._run = self._task = None
 
-    def state(self, event: str, data: dict[str, Any]) -> None:
-        """A harness says something."""
+    def state(self, event: str, data: dict[str, Any], task: str | None = None) -> None:
+        """A harness says something: of the run, or of a task."""
         number = len(self._stated) + 1
         payload = json.dumps({"event": event, "data": data}).encode()
         self.bodies[f"event:{number}"] = payload
         evidence = Evidence(source="event", side=Side.EVENT, start=0, end=len(payload), segment=1, sequence=number)
         self._stated.append(
-            Stated(event=event, at=self._tick(), evidence=evidence, run=self._run, task=self._task, data=data)
+            Stated(event=event, at=self._tick(), evidence=evidence, run=self._run, task=task or self._task, data=data)
         )
 
     def user(self, text: str, origin: Origin = Origin.USER, **more: Any) -> str:
@@ -110,6 +112,13 @@ class Story:
         return self.call(
             "Bash", {"command": command}, text, error=bool(code) if code is not None else None, details=details
         )
+
+    def told(self, task: str, command: str, code: int) -> None:
+        """A harness tells of a command that it ran for a task, and names no run."""
+        at = len(self._items)
+        self.call("deploy", {"command": command}, "", details={"exit_code": code, "command": command})
+        call = msgspec.structs.replace(self._items[at + 1], generation=None, task=task)
+        self._items[at:] = [call, *self._items[at + 2 :]]
 
     def subagent(self, thread: str) -> None:
         """A sub-agent is there."""

@@ -275,3 +275,60 @@ def test_a_call_that_only_its_words_call_refused_did_not_happen() -> None:
     assert ended(story) == (Status.BLOCKED, "the user refused Bash")
     assert content(story).errors == ()
     assert [one.line for one in content(story).commands] == ["pytest -q"]
+
+
+@pytest.mark.requirement("HARNESS-02")
+def test_an_outcome_that_is_stated_of_a_task_that_nothing_ran_for_is_the_tasks_own() -> None:
+    story = Story()
+    story.state("task.add", {"title": "Mend the crane"}, task="crane")
+    story.state("outcome", {"status": "blocked", "summary": "- no grease\n- no winch\n"}, task="crane")
+    (found,) = outcomes(story)
+    assert (found.task, found.run, found.title) == ("crane", None, "Mend the crane")
+    assert isinstance(found.content, Outcome)
+    assert (found.content.status, found.content.decided_by) == (Status.BLOCKED, "the harness")
+    assert found.content.bullets == ("no grease", "no winch")
+    assert [place.item for place in found.provenance] == ["outcome:2"]
+    assert found.at == 2 * 1_000_000_000
+
+
+@pytest.mark.requirement("HARNESS-02", "SCOPE-03")
+def test_an_outcome_that_is_stated_of_a_task_is_that_of_its_last_run_so_far() -> None:
+    story = Story()
+    for run in ("run_1", "run_2"):
+        story.run(run, "crane")
+        story.shell("pytest -q", "1 failed", 1)
+        story.end()
+    story.run("run_3", "winch")
+    story.end()
+    story.state("outcome", {"status": "success", "summary": "it lifts"}, task="crane")
+    story.run("run_4", "crane")
+    story.end()
+    assert [(one.run, one.content.status) for one in outcomes(story) if isinstance(one.content, Outcome)] == [
+        ("run_1", Status.FAIL),
+        ("run_2", Status.SUCCESS),
+        ("run_3", Status.UNKNOWN),
+        ("run_4", Status.UNKNOWN),
+    ]
+
+
+def test_what_a_run_is_described_as_counts_whenever_it_is_said() -> None:
+    story = Story()
+    story.run("run_1", "crane")
+    story.state("run.describe", {"text": "Mend the crane"})
+    story.end()
+    assert [one.title for one in outcomes(story)] == ["Mend the crane"]
+
+
+def test_a_tool_that_was_used_for_a_task_without_a_run_belongs_to_the_task() -> None:
+    story = Story()
+    story.run("run_1", "crane")
+    story.told("crane", "make test", 0)
+    story.end()
+    story.told("crane", "make lint", 1)
+    story.told("winch", "make test", 1)
+    found = [(one.task, one.run, one.content.status) for one in outcomes(story) if isinstance(one.content, Outcome)]
+    assert found == [
+        ("crane", "run_1", Status.SUCCESS),
+        ("crane", None, Status.FAIL),
+        ("winch", None, Status.FAIL),
+    ]

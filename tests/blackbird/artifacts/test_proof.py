@@ -6,11 +6,16 @@ import msgspec
 import pytest
 
 from blackbird.artifacts.build import Builder
-from blackbird.artifacts.proof import Proof, prove
-from blackbird.timeline import gather
+from blackbird.artifacts.model import Provenance
+from blackbird.artifacts.proof import Proof, judge
+from blackbird.timeline import evidence, gather
 from blackbird.trace.folder import Trace
 from tests.blackbird.flights import Flight, repair
 from tests.blackbird.logbook import Logbook
+
+
+def prove(trace: Trace, provenance: Provenance) -> Proof:
+    return judge(evidence.body(trace, provenance.evidence), provenance)
 
 
 @pytest.mark.requirement("ART-03")

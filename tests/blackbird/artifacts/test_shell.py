@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from blackbird.artifacts.shell import Exit, parse
+from blackbird.artifacts.shell import Exit, as_typed, parse
 
 OWN, SHARED, HIDDEN = Exit.OWN, Exit.SHARED, Exit.HIDDEN
 
@@ -83,6 +83,21 @@ def test_redirections() -> None:
 def test_what_the_shell_would_replace_is_not_literal() -> None:
     (simple,) = parse("a 'b$c' \"d$e\" f`g` h")
     assert [word.is_literal for word in simple.words] == [True, True, False, False, True]
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("go test -v  './a b/...' 2>&1 | tail -5", ("go test -v './a b/...'",)),
+        ("cd x && FOO=1 make; echo done > log", ("cd x", "FOO=1 make", "echo done")),
+        ("if true; then make; fi", ("true", "make")),
+        ("cat <<END > f\nmake\nEND\nls", ("cat", "ls")),
+        ('run "a | b" || (make)', ('run "a | b"', "make")),
+        ("", ()),
+    ],
+)
+def test_commands_as_they_were_typed(line: str, expected: tuple[str, ...]) -> None:
+    assert as_typed(line) == expected
 
 
 @given(st.text(st.sampled_from("ab \t\n\r\\'\"`$(){};&|<>#=-\x0b\u2003if"), max_size=120) | st.text(max_size=60))

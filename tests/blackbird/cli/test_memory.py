@@ -117,6 +117,7 @@ def test_one_artifact_with_the_words_of_the_trace(here: Place) -> None:
         each = json.loads(line)
         told = here.run("artifacts", each["id"], "--json").json
         assert {provenance["proof"] for provenance in told["provenance"]} == {"found"}
+        assert (told.pop("tokens") > 0, told.pop("cut")) == (True, [])
         assert {**told, "provenance": each["provenance"]} == each
     name = here.run("artifacts", "s2", "--type", "transcript").out.splitlines()[1].split()[0]
     shown = here.run("artifacts", name[:12]).out
@@ -209,3 +210,19 @@ def test_the_bundle_of_a_task_a_run_or_a_session(here: Place) -> None:
     assert shown.endswith("said\n  - I see it.\n    All of it.\n")
     assert here.run("bundle", "nothing").code == 1
     assert here.run("bundle", "run_2", "--session", "s9").code == 1
+
+
+@pytest.mark.requirement("CONFIG-01")
+@pytest.mark.usefixtures("book")
+@pytest.mark.parametrize("mode", ["deterministic", "local", "provider"])
+def test_derive_says_when_more_was_asked_for_than_rules(
+    here: Place, monkeypatch: pytest.MonkeyPatch, mode: str
+) -> None:
+    monkeypatch.setenv("BLACKBIRD_MEMORY_MODE", mode)
+    done = here.run("derive")
+    assert done.out == "Made anew from 2 sessions: 11 added.\n"
+    said = (
+        f'! memory.mode is "{mode}", but nothing asks a model yet: rules alone make memory, as "deterministic" does\n'
+    )
+    assert done.err == ("" if mode == "deterministic" else said)
+    assert ("memory-mode" in here.run("doctor", "--json").out) == (mode != "deterministic")

@@ -68,6 +68,7 @@ threads
 
   blackbird show harbour                what was said and done
   blackbird export harbour              the same as a flight log
+  blackbird task list harbour           its tasks, and how they ended
   blackbird requests --session harbour  each request
   blackbird tail --session harbour      what agents say and do, as it happens
   blackbird sessions                    all sessions

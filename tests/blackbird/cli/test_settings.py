@@ -39,9 +39,9 @@ def test_without_a_name_all_settings_are_shown(here: Place) -> None:
 
 
 def test_what_nothing_reads_yet_says_so(here: Place) -> None:
-    assert here.run("config", "show", "memory.mode").out == (
-        'memory.mode = "deterministic"  # default  (not read yet)\n'
-    )
+    told = here.run("config", "show", "enrichment.local_endpoint").out
+    assert told == "enrichment.local_endpoint = (off)  # default  (not read yet)\n"
+    assert here.run("config", "show", "memory.mode").out == 'memory.mode = "deterministic"  # default\n'
 
 
 def test_a_token_is_never_shown(here: Place, monkeypatch: pytest.MonkeyPatch) -> None:

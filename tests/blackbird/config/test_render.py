@@ -182,9 +182,12 @@ def test_the_mode_is_a_setting_of_its_own(mode: str) -> None:
     assert changed == {**rendered(), "mode": mode}
 
 
-def test_every_setting_is_read_by_the_recorder_or_planned() -> None:
-    read = {name for name, setting in settings.known().items() if not setting.is_planned}
-    assert set(OTHER) == read | {"upstreams.local"}
+def test_every_setting_is_read_by_somebody_or_planned() -> None:
+    readers = {name: setting.read_by for name, setting in settings.known().items() if not setting.is_planned}
+    assert set(readers.values()) == set(settings.READERS)
+    assert set(OTHER) == {name for name, reader in readers.items() if reader == settings.RECORDER} | {
+        "upstreams.local"
+    }
 
 
 @pytest.mark.parametrize(("name", "value"), OTHER.items(), ids=OTHER)
@@ -193,8 +196,10 @@ def test_what_the_recorder_reads_reaches_it(name: str, value: str) -> None:
     assert rendered(f"[{section}]\n{key} = {value}") != rendered()
 
 
-@pytest.mark.parametrize("text", ["[context]\nbudget_tokens = 200", '[memory]\nmode = "local"'])
-def test_what_is_planned_does_not(text: str) -> None:
+@pytest.mark.parametrize(
+    "text", ["[context]\nbudget_tokens = 200", "[retrieval]\nk_default = 3", '[memory]\nmode = "local"']
+)
+def test_what_others_read_or_is_planned_does_not(text: str) -> None:
     assert rendered(text) == rendered()
 
 

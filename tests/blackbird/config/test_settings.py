@@ -5,7 +5,7 @@ import re
 import pytest
 
 from blackbird.config import settings, values
-from blackbird.config.settings import PLANNED, RECORDER
+from blackbird.config.settings import MEMORY, PLANNED, RECORDER
 
 EVERY = list(settings.known().values())
 
@@ -13,7 +13,7 @@ EVERY = list(settings.known().values())
 @pytest.mark.parametrize("setting", EVERY, ids=lambda setting: setting.name)
 def test_a_setting_is_whole(setting: settings.Setting) -> None:
     assert re.fullmatch(r"[a-z]+\.[a-z_]+", setting.name)
-    assert setting.read_by == RECORDER or setting.read_by.startswith(PLANNED)
+    assert setting.read_by in (RECORDER, MEMORY) or setting.read_by.startswith(PLANNED)
     assert bool(setting.choices) == (setting.type == "choice")
     assert setting.help.strip() == setting.help != ""
     if setting.default is not None:
@@ -64,8 +64,8 @@ def test_a_project_has_no_say_in_these(section: str) -> None:
     assert {setting.trust for setting in found} == {"user"}
 
 
-def test_only_the_token_is_secret() -> None:
-    assert [setting.name for setting in EVERY if setting.secret] == ["proxy.token"]
+def test_only_the_tokens_are_secret() -> None:
+    assert [setting.name for setting in EVERY if setting.secret] == ["proxy.token", "mcp.token"]
 
 
 @pytest.mark.parametrize("name", ["a", "local", "my-model-2", "0x"])

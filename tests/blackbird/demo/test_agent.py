@@ -8,7 +8,7 @@ from blackbird.demo.agent import Agent
 from blackbird.demo.workshop import PLANTED, Workshop
 from blackbird.errors import RecorderFailed
 from blackbird.provider import Manner, Provider
-from blackbird.provider.script import DONE, TEST_COMMAND
+from blackbird.provider.jobs import DONE, TEST_COMMAND
 
 
 def workshop(folder: Path) -> Workshop:

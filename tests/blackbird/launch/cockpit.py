@@ -28,6 +28,8 @@ _CLEARED = (
     "CODEX_",
     "COPILOT_",
 )
+#: The setting by which an agent is given what the memory knows.
+INJECT = "BLACKBIRD_CONTEXT_INJECT"
 _PROXIES = {"http_proxy", "https_proxy", "all_proxy", "no_proxy"}
 
 
@@ -53,7 +55,8 @@ class Cockpit:
             if not name.startswith(_CLEARED) and name.lower() not in _PROXIES
         }
         own = {"HOME": str(self.user), "BLACKBIRD_HOME": str(self.home.path), "NO_COLOR": "1", "PATH": _PATH}
-        self.environ = {**kept, **own}
+        # What earlier tests of a module left is no concern of a later one's agent; tests of the memory turn it on.
+        self.environ = {**kept, **own, INJECT: "false"}
 
     def up(self, **upstreams: str) -> None:
         """Start the recorder; every upstream is the scripted provider unless told otherwise."""

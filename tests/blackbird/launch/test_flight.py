@@ -96,6 +96,8 @@ def test_all_sdks_are_recorded_and_counted(shared: Cockpit) -> None:
         "tunnels": 0,
         "trace": str(shared.home.trace),
         "problem": None,
+        "pack": None,
+        "outcome": told["outcome"],
     }
 
 

@@ -20,6 +20,8 @@ TOLD: dict[str, Any] = {
     "tunnels": 0,
     "trace": "/home/trace",
     "problem": None,
+    "pack": None,
+    "outcome": None,
     "exit_code": 0,
     "signal": None,
 }

@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 from blackbird.provider.dialects.reply import Ask, Reply
+from blackbird.provider.jobs import DONE
 from blackbird.provider.routes import DIALECTS
-from blackbird.provider.script import DONE, Ids
+from blackbird.provider.script import Ids
 
 SCHEMA = {"type": "object", "properties": {"command": {"type": "string"}}, "required": ["command"]}
 TITLE = "Fix the add function"

@@ -4,11 +4,9 @@ import json
 
 import pytest
 
+from blackbird.provider.jobs import BLOCKED, COVER, DONE, EXTEND, REPAIR, REVIEW, TEST_COMMAND, job
 from blackbird.provider.script import (
-    BLOCKED,
-    DONE,
     SUBMIT,
-    TEST_COMMAND,
     TITLE,
     Ids,
     Prompt,
@@ -86,15 +84,16 @@ def test_results_tell_the_step(results: int, number: int) -> None:
 def test_an_edit_can_be_a_list_of_replacements() -> None:
     part = {"type": "object", "properties": {"oldText": {}, "newText": {}}, "required": ["oldText", "newText"]}
     schema = {"properties": {"path": {}, "edits": {"type": "array", "items": part}}, "required": ["path", "edits"]}
-    assert use((Tool("edit", schema),), Action("edit", "calc.py", "old", "new"), "") == (
-        "edit",
+    tool = Tool("edit", schema)
+    assert use((tool,), Action("edit", "calc.py", "old", "new"), "") == (
+        tool,
         {"path": "calc.py", "edits": [{"oldText": "old", "newText": "new"}]},
     )
 
 
 def test_a_script_runs_commands_where_nothing_else_is_offered() -> None:
-    name, arguments = use((Tool("sleep"), Tool("exec", takes_script=True)), Action("read", "calc.py"), "")
-    assert name == "exec"
+    tool, arguments = use((Tool("sleep"), Tool("exec", takes_script=True)), Action("read", "calc.py"), "")
+    assert tool.name == "exec"
     assert arguments == {SCRIPT: 'const done = await tools.exec_command({cmd: "cat calc.py"});\ntext(done.output);\n'}
 
 
@@ -115,10 +114,11 @@ def test_a_shell_stands_in_for_tools_that_are_not_offered() -> None:
         Tool("Bash", {"properties": {"command": {}, "description": {}}, "required": ["command", "description"]}),
     )
     assert use(shell, Action("read", "calc.py"), "/job") == (
-        "Bash",
+        shell[0],
         {"command": "cat calc.py", "description": "run step"},
     )
-    assert use(shell, Action("edit", "f", "a", "b"), "")[1]["command"] == "sed -i 's/a/b/' f"
+    assert use(shell, Action("edit", "f", "a", "b\nc"), "")[1]["command"] == r"sed -i 's/a/b\nc/' f"
+    assert use(shell, Action("search", "lamp"), "")[1]["command"] == 'blackbird mem search "lamp"'
 
 
 def test_what_a_schema_requires_is_filled() -> None:
@@ -137,3 +137,36 @@ def test_pieces_join_to_the_text() -> None:
 def test_tokens_are_counted_in_text_alone() -> None:
     assert count_tokens(json.loads('{"a": "12345678", "b": [1, "1234"]}')) == 3
     assert count_tokens(None) == 1
+
+
+def test_the_job_is_what_the_user_asked_for_last() -> None:
+    assert job("mend the test") is REPAIR
+    assert job("cover negative numbers, then add a function sub()") is EXTEND
+    assert job("add a function sub(), then cover negative numbers") is COVER
+
+
+def test_what_was_found_first_is_what_is_got() -> None:
+    tools: tuple[Tool, ...] = (
+        Tool("mcp__blackbird__memory_search", {"properties": {"query": {}}, "required": ["query"]}),
+    )
+    tools += (Tool("memory_get", {"properties": {"id": {}}, "required": ["id"]}, namespace="mcp__blackbird"),)
+    search = next_turn(Prompt(tools, asked=COVER.cue), Ids(b"x")).calls[0]
+    assert (search.name, search.arguments) == ("mcp__blackbird__memory_search", {"query": "amounts"})
+    got = next_turn(
+        Prompt(tools, ("art_4ucdv2hlmbo2tyhx and art_5ucdv2hlmbo2tyhx",), asked=COVER.cue), Ids(b"x")
+    ).calls
+    assert [(call.name, call.namespace, call.arguments) for call in got] == [
+        ("memory_get", "mcp__blackbird", {"id": "art_4ucdv2hlmbo2tyhx"})
+    ]
+
+
+def reviewed(pack: str, results: int) -> tuple[str, list[str]]:
+    text = f"<blackbird-context>{pack}</blackbird-context>\n{REVIEW.cue}? It is in calc.py."
+    turn = next_turn(Prompt(TOOLS, ("x",) * results, text, asked=text), Ids(b"x"))
+    return turn.text, [str(next(iter(call.arguments.values()))) for call in turn.calls]
+
+
+def test_what_the_pack_names_is_not_looked_at_again() -> None:
+    assert [reviewed("", number)[1] for number in range(4)] == [["calc.py"], ["test_calc.py"], [TEST_COMMAND], []]
+    assert [reviewed("test_calc.py", number)[1] for number in range(3)] == [["calc.py"], [TEST_COMMAND], []]
+    assert reviewed(f"calc.py, test_calc.py, {TEST_COMMAND}", 0) == (REVIEW.done, [])

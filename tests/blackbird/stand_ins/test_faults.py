@@ -10,7 +10,7 @@ import pytest
 
 from blackbird.launch.watch import Watch
 from blackbird.provider import Fault, Manner, Provider
-from blackbird.provider.script import FIXED
+from blackbird.provider.jobs import FIXED
 from tests.blackbird.stand_ins.airfield import CLAUDE, CODEX, GEMINI, OPENCODE, Airfield, Client, Flight, requests
 from tests.recorder.trace_view import Exchange
 

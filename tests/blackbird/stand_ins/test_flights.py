@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from blackbird.provider import Manner, Provider
-from blackbird.provider.script import FIXED
+from blackbird.provider.jobs import FIXED
 from tests.blackbird.launch.cockpit import BLACKBIRD, Cockpit
 from tests.blackbird.stand_ins.airfield import (
     CLAUDE,

@@ -5,7 +5,7 @@ import functools
 import pytest
 
 from blackbird.provider import Manner, Provider
-from blackbird.provider.script import DONE, FIXED
+from blackbird.provider.jobs import DONE, FIXED
 from tests.blackbird.launch.cockpit import BLACKBIRD
 from tests.blackbird.stand_ins.airfield import Airfield, Flight, kept, requests, sent
 

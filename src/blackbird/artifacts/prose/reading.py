@@ -175,7 +175,7 @@ def _made(sentence: Sentence, words: str, form: _Form) -> Hint:
     constraint = form.type is Type.CONSTRAINT
     slots = subjects.Slots()
     if form.type is not Type.THREAD:
-        slots = subjects.slots(plain(words), is_refusal=form.refuses or form.must is False)
+        slots = subjects.slots(_without_label(plain(words)), is_refusal=form.refuses or form.must is False)
     is_thread = form.type is Type.THREAD
     return Hint(
         kind=form.type,
@@ -210,9 +210,16 @@ def _statement(words: str) -> str:
     opener = re.match(
         r"(?:(?:ok(?:ay)?|so|and|but|also|well|hmm?|ah|oh|umm?|yes|yep|yup|yeah)\b[,.…!]*\s+)+", line, re.IGNORECASE
     )
-    line = line[opener.end() :] if opener and opener.end() < len(line) else line
-    line = line[:1].upper() + line[1:]
+    line = _without_label(line[opener.end() :] if opener and opener.end() < len(line) else line)
+    # A name of a file, a function or a command is spelled as it is.
+    line = line[:1].upper() + line[1:] if _WORD.match(line) else line
     return line if len(line) <= LONGEST_STATEMENT else line[: LONGEST_STATEMENT - 1].rstrip() + "…"
+
+
+def _without_label(line: str) -> str:
+    """A line without the word that says what it is: the artifact's type says it."""
+    label = _LABEL.match(line)
+    return line[label.end() :] if label is not None else line
 
 
 def _with_answer(text: str, stretches: tuple[Stretch, ...], hints: list[Hint], before: str) -> list[Hint]:
@@ -241,6 +248,12 @@ def _is_standing(hint: Hint) -> bool:
     return hint.kind is Type.CONSTRAINT and _rules().standing.search(hint.statement) is not None
 
 
+_LABEL = re.compile(
+    r"(?:decision|decided|constraint|requirement|invariant|to-?do|fixme|blocker|open (?:question|thread|item))s?"
+    r"\s*:\s*(?=\S)",
+    re.IGNORECASE,
+)
+_WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*(?![\w./:\\(-])")
 _TO_THE_USER = re.compile(r"\b(?:you|your|i|me|we|shall|prefer)\b|^\W*(?:which|what|how|should)\b", re.IGNORECASE)
 _OFFERS = re.compile(
     r"\b(?:would you (?:like|prefer)|do you want|should i|shall i|want me to|which|prefer|you'd like|like me to)\b",

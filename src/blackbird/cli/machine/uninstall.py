@@ -10,19 +10,23 @@ from rich.console import Console
 
 from blackbird import home as homes
 from blackbird.cli.arguments import Json
+from blackbird.cli.machine.install import settled
+from blackbird.home import Home
+from blackbird.launch import installing
 from blackbird.recorder import control
 from blackbird.service import inventory, removal
 from blackbird.service.inventory import Inventory, Item
 from blackbox.errors import UsageError
 from blackbox.terminal import output
 
-#: A name is refused with more than "unexpected argument": some day there may be something to remove from an agent.
-OPTIONS = {"context_settings": {"allow_extra_args": True}}
 _SENTENCE = "remove my recordings"
 
 
 def uninstall(
-    context: typer.Context,
+    client: Annotated[
+        str | None,
+        typer.Argument(metavar="[CLIENT]", help="Take it out of this client alone, see blackbird install."),
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only list what would go and what would stay.")] = False,
     purge: Annotated[
         bool, typer.Option("--purge", help="Remove the recordings and their key, too, for good.")
@@ -32,8 +36,9 @@ def uninstall(
 ) -> None:
     """Remove all that Blackbird has put on this machine, but not what it recorded.
 
-    Stops the recorder, and removes its files, the private CA, the systemd unit and completion scripts. Recordings,
-    the key that proves them and your settings stay, and are told. Shows what would go, and asks.
+    Stops the recorder, and removes its files, the private CA, the systemd unit, completion scripts and what blackbird
+    install added to the settings of agents. Recordings, the key that proves them and your settings stay, and are told.
+    Shows what would go, and asks. With the name of a client, only its settings are put back as they were.
 
     Examples:
 
@@ -41,33 +46,49 @@ def uninstall(
 
       blackbird uninstall
 
+      blackbird uninstall gemini
+
       blackbird uninstall --purge --yes
     """
-    if context.args:
-        raise UsageError(
-            f"nothing is installed into `{output.printable(context.args[0])}` or any other agent",
-            "blackbird run changes no file of an agent; blackbird uninstall, without a name, removes blackbird",
-        )
     home = homes.find()
+    if client is not None:
+        _take_out(home, client, dry_run=dry_run, yes=yes, as_json=as_json)
+        return
+    taken_out = [(each, installing.prepare_uninstall(home, each)) for each in installing.installed(home)]
+    names = [each.name for each, _ in taken_out]
     found = inventory.take(home, os.environ, Path.home())
     if dry_run:
-        _tell_plan(found, purge=purge, as_json=as_json)
+        _tell_plan(found, names, purge=purge, as_json=as_json)
         return
     if not yes:
         if as_json or not _is_terminal():
             raise UsageError("nobody can be asked here", "add --yes to remove it, or --dry-run to see what would go")
         _show(output.stdout(), found, purge=purge)
         _ask(purge=purge)
+    for each, prepared in taken_out:
+        installing.carry_out(home, each, prepared)
     stopped, gone = removal.remove(home, found, purge=purge)
     after = inventory.take(home, os.environ, Path.home())
     if as_json:
         body = {"dry_run": False, "purge": purge, "stopped": stopped, "removed": [str(path) for path in gone]}
-        output.write_json({"schema": "uninstall/1", **body, "kept": _kept(after, purge=False)})
+        output.write_json({"schema": "uninstall/1", **body, "kept": _kept(after, purge=False), "clients": names})
         return
+    for each, _ in taken_out:
+        output.stdout().print(output.marked("✓", f"The entries are out of the settings of {each.title}"))
     _tell_end(gone, after, stopped)
 
 
-def _tell_plan(found: Inventory, *, purge: bool, as_json: bool) -> None:
+def _take_out(home: Home, client: str, *, dry_run: bool, yes: bool, as_json: bool) -> None:
+    """One client's settings as they were."""
+    known = installing.named(client)
+    prepared = installing.prepare_uninstall(home, known)
+    if settled(prepared, "uninstall-client/1", client, is_new=True, dry_run=dry_run, yes=yes, as_json=as_json):
+        installing.carry_out(home, known, prepared)
+        if not as_json:
+            output.stdout().print(output.marked("✓", f"The entries are out of the settings of {known.title}"))
+
+
+def _tell_plan(found: Inventory, clients: list[str], *, purge: bool, as_json: bool) -> None:
     if not as_json:
         _show(output.stdout(), found, purge=purge)
         output.stdout().print("  Dry run - nothing was removed")
@@ -80,7 +101,7 @@ def _tell_plan(found: Inventory, *, purge: bool, as_json: bool) -> None:
         "stopped": pid,
         "removed": [str(each.path) for each in _going(found, purge)],
     }
-    output.write_json({"schema": "uninstall/1", **body, "kept": _kept(found, purge=purge)})
+    output.write_json({"schema": "uninstall/1", **body, "kept": _kept(found, purge=purge), "clients": clients})
 
 
 def _going(found: Inventory, purge: bool) -> list[Item]:

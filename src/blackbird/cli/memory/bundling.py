@@ -8,10 +8,9 @@ from rich.console import Console
 from rich.text import Text
 
 from blackbird import derive
-from blackbird import home as homes
 from blackbird.artifacts.bundle import Bundle, bundle
 from blackbird.artifacts.model import Change, Command, Type
-from blackbird.cli.memory.answering import answer
+from blackbird.cli.memory.answering import recalled
 from blackbird.errors import NotFound
 from blackbird.store.memory import Memory
 from blackbox.terminal import output
@@ -37,7 +36,8 @@ def command(
 
       blackbird bundle run_01M7JH0ABX1368YYCEV8KT3CPT --json
     """
-    found = answer(homes.find(), lambda memory: _bundle(memory, task, session))
+    with recalled() as recall:
+        found = recall.ask(lambda memory: _bundle(memory, task, session))
     if as_json:
         output.write_json({"schema": SCHEMA, **msgspec.to_builtins(found)})
     else:

@@ -13,6 +13,8 @@ from rich.text import Text
 
 from blackbird import derive
 from blackbird import home as homes
+from blackbird.cli.memory import telling
+from blackbird.config.load import load
 from blackbird.derive import Following, Report
 from blackbird.errors import MemoryDamaged
 from blackbird.home import Home
@@ -61,25 +63,16 @@ def command(
     if follow and rebuild:
         raise UsageError("--follow and --rebuild are two things", "blackbird derive --rebuild, then --follow")
     home = homes.find()
+    telling.show_mode(load(home)["memory.mode"])
     if follow:
         _follow(home, as_json=as_json)
         return
-    report = derive.rebuild(home, progress(), keep=not diff) if rebuild else derive.catch_up(home, progress())
+    report = (
+        derive.rebuild(home, telling.progress(), keep=not diff)
+        if rebuild
+        else derive.catch_up(home, telling.progress())
+    )
     show(report, is_tried=diff, as_json=as_json)
-
-
-def progress() -> derive.Tell | None:
-    """Says how many sessions are done, on a terminal."""
-    console = output.stderr()
-    if not console.is_terminal:
-        return None
-
-    def tell(done: int, total: int) -> None:
-        end = "\n" if done == total else ""
-        console.file.write(f"\rderiving: {done} of {total} sessions{end}")
-        console.file.flush()
-
-    return tell
 
 
 def show(report: Report, *, is_tried: bool, as_json: bool) -> None:
@@ -101,15 +94,7 @@ def show(report: Report, *, is_tried: bool, as_json: bool) -> None:
         console.print(f"Read {many} again: {told}.")
     else:
         console.print("Nothing new.")
-    show_findings(report)
-
-
-def show_findings(report: Report) -> None:
-    """What could not be understood, on standard error."""
-    for finding in report.findings:
-        where = f"{finding.session}, {finding.source}" if finding.session else finding.source
-        place = f" (segment {finding.segment}, record {finding.sequence})" if finding.segment is not None else ""
-        output.stderr().print(output.marked("!", output.printable(f"{where}: {finding.message}{place}")))
+    telling.show_findings(report)
 
 
 def describe(report: Report) -> dict[str, Any]:
@@ -152,5 +137,5 @@ def _tell(report: Report, *, as_json: bool) -> None:
         output.write_json(describe(report))
     elif not as_json:
         _show_changes(output.stdout(), report.changes)
-        show_findings(report)
+        telling.show_findings(report)
     sys.stdout.flush()

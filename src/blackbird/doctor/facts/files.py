@@ -10,7 +10,7 @@ import msgspec
 from blackbird.home import Home
 
 #: What this program and the recorder keep in a home; whatever else is there is the user's business.
-OURS = ("trace", "run", "ca", "hmac.key", "runs.jsonl")
+OURS = ("trace", "run", "ca", "hmac.key", "runs.jsonl", "usage.jsonl", "usage.old.jsonl")
 #: A trace has few files; one that has more is looked at as far as this.
 _MOST_FILES = 50_000
 

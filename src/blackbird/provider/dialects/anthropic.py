@@ -44,7 +44,13 @@ def prompt(body: Any) -> Prompt:
         tools=tuple(Tool(tool["name"], tool.get("input_schema", {})) for tool in body.get("tools") or ()),
         results=tuple(flat_text(block.get("content")) for block in blocks if block.get("type") == "tool_result"),
         text=flat_text([body.get("system"), body.get("messages")]),
+        asked="\n".join(_asked(message) for message in body.get("messages", ()) if message.get("role") == "user"),
     )
+
+
+def _asked(message: Any) -> str:
+    content = message.get("content")
+    return content if isinstance(content, str) else flat_text([block.get("text") for block in content or ()])
 
 
 def _message(ask: Ask, turn: Turn) -> dict[str, Any]:

@@ -49,6 +49,7 @@ def prompt(body: Any) -> Prompt:
             flat_text(part["functionResponse"].get("response")) for part in parts if "functionResponse" in part
         ),
         text=flat_text([body.get("systemInstruction"), body.get("contents")]),
+        asked=flat_text([part.get("text") for part in parts if not part.get("thought")]),
         schema=(body.get("generationConfig") or {}).get("responseJsonSchema") or {},
     )
 

@@ -42,6 +42,7 @@ def prompt(body: Any) -> Prompt:
         tools=tuple(Tool(function["name"], function.get("parameters") or {}) for function in functions),
         results=tuple(flat_text(message.get("content")) for message in results),
         text=flat_text([body.get("messages")]),
+        asked=flat_text([each.get("content") for each in body.get("messages", ()) if each.get("role") == "user"]),
     )
 
 

@@ -14,9 +14,12 @@ _HOLLOW: dict[str, dict[str, Any]] = {
     "message": {"content": []},
     "function_call": {"arguments": ""},
     "custom_tool_call": {"input": ""},
+    "tool_search_call": {},
 }
 #: The tool of Codex that takes JavaScript, which in turn calls its other tools.
 _SCRIPTED = "exec"
+#: Its tool that finds others, and what it found.
+_FINDER, _FOUND = "tool_search", "tool_search_output"
 
 
 def matches(path: str) -> bool:
@@ -67,16 +70,32 @@ def prompt(body: Any) -> Prompt:
     """What a request offers and brings; some clients offer their tools in an item of the input."""
     items = body.get("input") or []
     items = [] if isinstance(items, str) else items
-    added = [item.get("tools") or () for item in items if item.get("type") == "additional_tools"]
+    added = [item.get("tools") or () for item in items if item.get("type") in ("additional_tools", _FOUND)]
     offered = itertools.chain(body.get("tools") or (), *added)
-    grouped = [tool.get("tools", ()) if tool.get("type") == "namespace" else (tool,) for tool in offered]
-    tools = [tool for tool in itertools.chain.from_iterable(grouped) if tool.get("type") in ("function", "custom")]
-    results = [item for item in items if str(item.get("type", "")).endswith("_output")]
+    grouped = [(tool, tool.get("tools", ()) if tool.get("type") == "namespace" else (tool,)) for tool in offered]
+    tools = [
+        Tool(tool["name"], tool.get("parameters") or {}, tool["name"] == _SCRIPTED, _namespace(group))
+        for group, members in grouped
+        for tool in members
+        if tool.get("type") in ("function", "custom")
+    ]
+    if any(tool.get("type") == _FINDER for tool, _ in grouped):
+        tools.append(Tool(_FINDER, finds_tools=True))
+    asked = body.get("input") if isinstance(body.get("input"), str) else ""
+    asked = asked or flat_text([item.get("content") for item in items if item.get("role") == "user"])
+    results = [item for item in items if str(item.get("type", "")).endswith("_output") and item["type"] != _FOUND]
     return Prompt(
-        tools=tuple(Tool(tool["name"], tool.get("parameters") or {}, tool["name"] == _SCRIPTED) for tool in tools),
+        tools=tuple(tools),
         results=tuple(flat_text(item.get("output")) for item in results),
         text=flat_text([body.get("instructions"), body.get("input")]),
+        asked=asked,
     )
+
+
+def _namespace(group: Any) -> str:
+    """What a call has to name besides the tool; not the group of tools that come with the client."""
+    name = str(group.get("name", "")) if group.get("type") == "namespace" else ""
+    return name if name.startswith("mcp__") else ""
 
 
 def _output(ask: Ask, turn: Turn) -> list[dict[str, Any]]:
@@ -92,6 +111,11 @@ def _output(ask: Ask, turn: Turn) -> list[dict[str, Any]]:
 
 def _call(ask: Ask, call: Call) -> dict[str, Any]:
     known = {"call_id": call.id, "status": "completed", "name": call.name}
+    if call.namespace:
+        known["namespace"] = call.namespace
+    if call.name == _FINDER:
+        found = {"call_id": call.id, "status": "completed", "execution": "client"}
+        return {"type": "tool_search_call", "id": ask.ids.new("tsc"), **found, "arguments": dict(call.arguments)}
     if SCRIPT in call.arguments:
         return {"type": "custom_tool_call", "id": ask.ids.new("ctc"), **known, "input": call.arguments[SCRIPT]}
     arguments = compact(call.arguments).decode()
@@ -153,6 +177,8 @@ def _item_events(place: dict[str, Any], item: dict[str, Any]) -> Iterator[tuple[
         for piece in pieces(item["input"]):
             yield "response.custom_tool_call_input.delta", {**place, "delta": piece}
         yield "response.custom_tool_call_input.done", {**place, "input": item["input"]}
+        return
+    if item["type"] == "tool_search_call":
         return
     if item["type"] == "message":
         part, stem, frame = item["content"][0], "response.output_text", "response.content_part"

@@ -96,6 +96,29 @@ def test_a_list_of_decisions_of_an_agent() -> None:
     assert [hint.statement for hint in read(text, Speaker.AGENT)] == ["One queue per region", "No retries"]
 
 
+@pytest.mark.parametrize(
+    ("text", "statement"),
+    [
+        (
+            "Constraint: crane.py must not import third-party packages.",
+            "crane.py must not import third-party packages.",
+        ),
+        ("Decision: we use zstd for the archive.", "We use zstd for the archive."),
+        ("TODO: add a test for empty holds.", "Add a test for empty holds."),
+        ("Decision: add() uses plain integers for loads.", "add() uses plain integers for loads."),
+    ],
+)
+def test_a_statement_has_no_label_and_names_stay_as_they_are(text: str, statement: str) -> None:
+    assert [hint.statement for hint in read(text, Speaker.AGENT)] == [statement]
+
+
+def test_one_constraint_is_one_whoever_says_it() -> None:
+    (told,) = read("crane.py must not import third-party packages.", Speaker.USER)
+    (repeated,) = read("Constraint: crane.py must not import third-party packages.", Speaker.AGENT)
+    assert (told.statement, told.subject) == (repeated.statement, repeated.subject)
+    assert told.subject == "crane.py"
+
+
 def test_next_steps_of_an_agent_are_open_threads() -> None:
     hints = read("All done.\n\n## Next steps\n\n- Write the manual\n- [x] Build", Speaker.AGENT)
     assert [(hint.kind, hint.thread, hint.statement) for hint in hints] == [

@@ -1,0 +1,117 @@
+"""What earlier tasks did, and what failed in them."""
+
+import msgspec
+import pytest
+
+from blackbird.artifacts.model import Outcome, Status
+from blackbird.pack.tasks import LAST_TASKS, implemented, warnings
+from tests.blackbird.pack.given import MINUTE, left_out, material, ran, told
+from tests.blackbird.retrieve.artifacts import NOW, artifact, outcome
+
+
+def ended(status: Status, *bullets: str, **more: object) -> Outcome:
+    return msgspec.structs.replace(outcome(*bullets), status=status, **more)
+
+
+@pytest.mark.requirement("PACK-04", "PACK-10")
+def test_a_task_is_one_line_whatever_its_runs() -> None:
+    runs = [
+        artifact(ended(Status.FAIL, "first", description="Add a crane"), task="crane", run="r1", at=NOW),
+        artifact(
+            ended(Status.SUCCESS, "a", "b", "c", "d", description="Add a crane"),
+            task="crane",
+            run="r2",
+            at=NOW + MINUTE,
+        ),
+    ]
+    (candidate,) = implemented(material(runs)).candidates
+    assert candidate.forms[0] == "crane: success after 2 runs: Add a crane"
+    assert candidate.bullets == ("a", "b", "c")
+    assert candidate.ids == (runs[1].id, runs[0].id)
+
+
+@pytest.mark.requirement("PACK-04")
+def test_the_last_tasks_are_told_the_newest_first() -> None:
+    many = [
+        artifact(ended(Status.SUCCESS, description=f"Job {at}"), task=f"t{at}", at=NOW + at)
+        for at in range(LAST_TASKS + 2)
+    ]
+    found = implemented(material(many))
+    assert told(found)[:2] == ["t9: success: Job 9", "t8: success: Job 8"]
+    assert len(found.candidates) == LAST_TASKS
+    assert left_out(found) == {"t1 Job 1": "an older task", "t0 Job 0": "an older task"}
+
+
+def test_an_end_that_nobody_knows_is_not_told() -> None:
+    found = implemented(material([artifact(ended(Status.UNKNOWN, description="Look around"), task="look")]))
+    assert told(found) == ["look: Look around"]
+
+
+@pytest.mark.requirement("PACK-08")
+def test_sessions_without_tasks_are_told_by_what_was_asked() -> None:
+    own = artifact(ended(Status.SUCCESS, description="Add a crane"), at=NOW)
+    other = artifact(ended(Status.BLOCKED, description="Add a dock"), session="s2", at=NOW + MINUTE)
+    found = implemented(material([own], [[other]]))
+    assert [(one.forms[0], one.session) for one in found.candidates] == [
+        ("success: Add a crane", None),
+        ("blocked: Add a dock", "s2"),
+    ]
+
+
+@pytest.mark.requirement("PACK-07")
+def test_what_failed_is_warned_of() -> None:
+    found = warnings(
+        material(
+            [
+                artifact(
+                    ended(
+                        Status.FAIL,
+                        description="Widen the dock",
+                        decided_by="`pytest`: 1 failed",
+                        commands=(ran("make dock", ok=False, said="no rule"), ran("ls", ok=None)),
+                        errors=("KeyError: 'tide'", "second", "third"),
+                    ),
+                    task="dock",
+                )
+            ]
+        )
+    )
+    assert told(found) == [
+        "dock Widen the dock – fail: `pytest`: 1 failed",
+        "`make dock` failed: no rule",
+        "error met: KeyError: 'tide'",
+        "error met: second",
+    ]
+    assert [one.why for one in found.candidates[:3]] == [
+        "it ended in fail",
+        "it failed, and no later run of it went well",
+        "an error of a run that did not end well",
+    ]
+
+
+@pytest.mark.requirement("PACK-07")
+def test_what_went_well_later_is_no_warning() -> None:
+    first = artifact(
+        ended(Status.FAIL, description="Dock", commands=(ran("make  dock", ok=False),), errors=("boom",)),
+        task="dock",
+        run="r1",
+        at=NOW,
+    )
+    again = artifact(
+        ended(Status.SUCCESS, description="Dock", commands=(ran("make dock", ok=False), ran("make dock"))),
+        task="dock",
+        run="r2",
+        at=NOW + MINUTE,
+    )
+    assert told(warnings(material([first, again]))) == ["error met: boom"]
+    assert told(warnings(material([first])))[0] == "dock Dock – fail: no reason is known"
+
+
+def test_how_a_command_ended_is_said_as_far_as_it_is_known() -> None:
+    commands = (
+        ran("make a", ok=False, said="no rule"),
+        ran("make b", ok=False),
+        msgspec.structs.replace(ran("make c", ok=False), exit_code=None),
+    )
+    found = warnings(material([artifact(ended(Status.SUCCESS, commands=commands))]))
+    assert sorted(told(found)) == ["`make a` failed: no rule", "`make b` failed with 1", "`make c` failed"]
