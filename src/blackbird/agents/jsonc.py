@@ -1,4 +1,4 @@
-"""JSON as people keep it, with comments and in their own layout: entries added and removed, all else left as it is."""
+"""JSON as people keep it, with comments and in their own layout: entries added and removed, all else as it is."""
 
 import json
 import re
@@ -46,7 +46,7 @@ def parse(text: str) -> Node:
 
 
 def added(text: str, content: Mapping[str, Any]) -> str:
-    """The text with entries added; lists get theirs at the end. Raises `NotReadable` for what is there and differs."""
+    """The text with entries added, in lists at the end. Raises `NotReadable` for what is there and differs."""
     if not text.strip():
         return json.dumps(content, indent=_UNIT, ensure_ascii=False) + "\n"
     return _added(text, content, ())
@@ -120,9 +120,7 @@ def _with_item(text: str, node: Node, value: Any) -> str:
     return _inserted(text, node, first, last, lambda indent: _spelled(value, indent))
 
 
-def _inserted(
-    text: str, node: Node, first: int | None, last: int | None, spell: Callable[[str | None], str]
-) -> str:
+def _inserted(text: str, node: Node, first: int | None, last: int | None, spell: Callable[[str | None], str]) -> str:
     """One more entry behind the last, laid out as the first is: on a line of its own, or in the same."""
     outer = _indent(text, node.start)
     if first is None or last is None:

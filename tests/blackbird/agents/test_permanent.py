@@ -82,5 +82,5 @@ def test_a_block_is_added_once() -> None:
 
 
 def test_values_are_spelled_as_toml_reads_them() -> None:
-    value = {"a b": ["x\n\"y\"", 1, True, {"é": "\x7f"}]}
+    value = {"a b": ['x\n"y"', 1, True, {"é": "\x7f"}]}
     assert tomllib.loads(f"v = {blocks.inline(value)}") == {"v": value}

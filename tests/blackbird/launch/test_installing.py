@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from blackbird.launch import installing
+from blackbox import disk
+from blackbox.errors import WriteError
 from tests.blackbird.cli.command import Place, place
 
 #: What users keep, and no program may forget.
@@ -149,24 +151,20 @@ def test_a_link_stays_a_link(here: Place, tmp_path: Path) -> None:
     assert (path.is_symlink(), kept.read_text(encoding="utf-8")) == (True, "a = 1\n")
 
 
-def test_a_folder_that_the_user_chose_is_heeded(
-    here: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_folder_that_the_user_chose_is_heeded(here: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CODEX_HOME", str(tmp_path / "codex"))
     here.run("install", "codex", "--yes")
     assert (tmp_path / "codex" / "config.toml").exists()
     assert contents() == {}
 
 
-def test_a_second_file_that_cannot_be_written_undoes_the_first(
-    here: Place, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_second_file_that_cannot_be_written_undoes_the_first(here: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     before = furnish("claude")
-    written = installing.replace_file
+    written = disk.replace_file
 
     def fail(path: Path, data: bytes, *, is_theirs: bool) -> None:
         if path.name == "settings.json":
-            raise installing.WriteError(f"{path}: no space left", "free some")
+            raise WriteError(f"{path}: no space left", "free some")
         written(path, data, is_theirs=is_theirs)
 
     monkeypatch.setattr(installing, "replace_file", fail)

@@ -24,7 +24,8 @@ _SENTENCE = "remove my recordings"
 
 def uninstall(
     client: Annotated[
-        str | None, typer.Argument(metavar="[CLIENT]", help="Take it out of this client alone, see blackbird install.")
+        str | None,
+        typer.Argument(metavar="[CLIENT]", help="Take it out of this client alone, see blackbird install."),
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only list what would go and what would stay.")] = False,
     purge: Annotated[
@@ -36,8 +37,8 @@ def uninstall(
     """Remove all that Blackbird has put on this machine, but not what it recorded.
 
     Stops the recorder, and removes its files, the private CA, the systemd unit, completion scripts and what blackbird
-    install added to the settings of agents. Recordings, the key that proves them and your settings stay, and are told.
-    Shows what would go, and asks. With the name of a client, only its settings are put back as they were.
+    install added to the settings of agents. Recordings, the key that proves them and your settings stay, and are
+    told. Shows what would go, and asks. With the name of a client, only its settings are put back as they were.
 
     Examples:
 
