@@ -70,18 +70,20 @@ bench: $(STAMP) ## Measure beside other tools; ARGS="size --readme" measures and
 	@$(BIN)/pip install --quiet --constraint constraints.txt --no-build-isolation --editable '.[bench]'
 	@$(BIN)/python bench/run.py $(ARGS)
 
-fuzz: $(STAMP) ## Feed random bytes to parsers, redactor, forms, conversations and recorder, FUZZ_SECONDS (600) each
+fuzz: $(STAMP) ## Feed random bytes to parsers, redactor, forms, conversations, MCP and recorder, FUZZ_SECONDS (600) each
 	@$(BIN)/pip install --quiet --constraint constraints.txt --no-build-isolation --editable '.[fuzz]'
 	@$(BIN)/python tests/fuzz/fuzz_parse.py -max_total_time=$(FUZZ_SECONDS)
 	@$(BIN)/python tests/fuzz/fuzz_redact.py -max_total_time=$(FUZZ_SECONDS)
 	@$(BIN)/python tests/fuzz/fuzz_formats.py -max_total_time=$(FUZZ_SECONDS)
 	@$(BIN)/python tests/fuzz/fuzz_wal.py -max_total_time=$(FUZZ_SECONDS)
 	@$(BIN)/python tests/fuzz/fuzz_canon.py -max_total_time=$(FUZZ_SECONDS)
+	@$(BIN)/python tests/fuzz/fuzz_mcp.py -max_total_time=$(FUZZ_SECONDS)
 	@$(BIN)/python tests/fuzz/fuzz_http.py --seconds $(FUZZ_SECONDS)
 
-soak: $(STAMP) ## Hundreds of streams for minutes, and a hundred kills; SOAK_MINUTES (3)
+soak: $(STAMP) ## Hundreds of streams and one memory for minutes, and hundreds of kills; SOAK_MINUTES (3)
 	@$(BIN)/python -m tests.soak.soak --minutes $(SOAK_MINUTES) --streams 256
 	@$(BIN)/python -m tests.soak.crash --rounds 100
+	@$(BIN)/python -m tests.soak.memory --minutes $(SOAK_MINUTES)
 
 coverage: $(STAMP) ## Say which lines the tests do not reach
 	@$(BIN)/coverage erase

@@ -1,4 +1,4 @@
-"""A model of the Messages API that looks something up in the memory: `python memory_anthropic.py "What …?"`."""
+"""A model of the Messages API that uses the memory: `python memory_anthropic.py "What …?"`."""
 
 import sys
 from typing import Any

@@ -1,4 +1,4 @@
-"""A model of the Gemini API that looks something up in the memory: `python memory_gemini.py "What …?"`."""
+"""A model of the Gemini API that uses the memory: `python memory_gemini.py "What …?"`."""
 
 import sys
 from typing import Any

@@ -1,4 +1,4 @@
-"""A model of Chat Completions that looks something up in the memory: `python memory_openai_chat.py "What …?"`."""
+"""A model of Chat Completions that uses the memory: `python memory_openai_chat.py "What …?"`."""
 
 import sys
 from typing import Any

@@ -1,4 +1,4 @@
-"""A model of the Responses API that looks something up in the memory: `python memory_openai_responses.py "What …?"`."""
+"""A model of the Responses API that uses the memory: `python memory_openai_responses.py "What …?"`."""
 
 import sys
 from typing import Any

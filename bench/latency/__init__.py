@@ -21,7 +21,7 @@ from typing import Any
 import msgspec
 
 from bench.latency.questions import Question, questions
-from bench.latency.stores import Stores, stores
+from bench.latency.stores import CACHE, Stores, stores
 from bench.latency.world import World
 from bench.peers import ROOT
 from blackbird.config.load import load
@@ -76,16 +76,23 @@ class LatencyReport(msgspec.Struct):
     missing: list[str]
 
 
-def measure(rounds: int, sizes: tuple[int, ...] = SIZES) -> LatencyReport:
-    """Ask memories of each size, in as many rounds as asked for."""
+def measure(
+    rounds: int,
+    sizes: tuple[int, ...] = SIZES,
+    *,
+    cache: Path = CACHE,
+    asked: int = _QUESTIONS_A_ROUND,
+    started: int = _STARTS_A_ROUND,
+) -> LatencyReport:
+    """Ask memories of each size, in as many rounds as asked for; each asks and starts so many times."""
     world = World()
     courses, missing = [], []
     for size in sizes:
-        found = stores(world, size)
+        found = stores(world, size, cache)
         samples: Samples = {}
-        asked = questions(world, size, rounds * _QUESTIONS_A_ROUND)
-        _inside(found, asked, samples)
-        _outside(found.home, asked, rounds * _STARTS_A_ROUND, samples)
+        chosen = questions(world, size, rounds * asked)
+        _inside(found, chosen, samples)
+        _outside(found.home, chosen, rounds * started, samples)
         courses.append(Course(size, _rows(samples), found.made.seconds, found.made.bytes))
         missing = ["tantivy"] if found.tantivy is None else []
     machine = f"{platform.python_implementation()} {platform.python_version()} on {os.cpu_count()} cores"

@@ -42,9 +42,9 @@ class Stores(msgspec.Struct):
     made: Made
 
 
-def stores(world: World, artifacts: int) -> Stores:
+def stores(world: World, artifacts: int, cache: Path = CACHE) -> Stores:
     """The stores of so many artifacts: those of the last run, if the same code made them."""
-    folder = CACHE / f"{artifacts}-{SCHEMA}-{_VERSION}-{zlib.crc32(builder_version().encode()):08x}"
+    folder = cache / f"{artifacts}-{SCHEMA}-{_VERSION}-{zlib.crc32(builder_version().encode()):08x}"
     home = Home(folder / "home", folder / "home" / "config.toml")
     plain, tantivy = PlainFts(folder / "plain.db"), Tantivy.there_is(folder / "tantivy")
     if not (folder / _MADE).is_file():

@@ -9,6 +9,7 @@ if INSIDE not in os.environ:
         "test_zz_resume.py",
         "test_ccusage.py",
         "test_flights.py",
+        "test_inspector.py",
         "test_memory.py",
         "test_faults.py",
         "test_tools.py",

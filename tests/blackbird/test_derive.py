@@ -200,6 +200,7 @@ def test_another_builder_shows_what_it_changes_and_nothing_is_lost(
     assert "NOW THE TEST." in titles(home)
 
 
+@pytest.mark.requirement("DELIV-05")
 @pytest.mark.requirement("ART-04", "ART-05", "CORE-02")
 def test_segments_in_another_order_and_sealed_ones_make_the_same_memory(tmp_path: Path) -> None:
     book, clock = Logbook(), Clock()
@@ -347,18 +348,17 @@ class Story:
     def _plan(self) -> None:
         """A harness says something of a session or of a task: of one that runs, or that nobody knows yet."""
         number, other = self._rng.randrange(4), self._rng.randrange(4)
-        event, data = self._rng.choice(
-            [
-                ("session.start", {"folder": "/w"}),
-                ("session.end", {}),
-                ("goal", {"text": f"The goal of {number}."}),
-                ("task.add", {"title": f"Task {other}", "parent": f"t{self._rng.randrange(5)}", "order": number}),
-                ("task.state", {"state": self._rng.choice(["open", "done", "dropped"])}),
-                ("outcome", {"status": self._rng.choice(["success", "fail", "blocked"]), "summary": "As told."}),
-                ("checkpoint", {"text": f"So far {number}."}),
-                ("run.describe", {"text": f"Run {number}"}),
-            ]
-        )
+        said: list[tuple[str, dict[str, Any]]] = [
+            ("session.start", {"folder": "/w"}),
+            ("session.end", {}),
+            ("goal", {"text": f"The goal of {number}."}),
+            ("task.add", {"title": f"Task {other}", "parent": f"t{self._rng.randrange(5)}", "order": number}),
+            ("task.state", {"state": self._rng.choice(["open", "done", "dropped"])}),
+            ("outcome", {"status": self._rng.choice(["success", "fail", "blocked"]), "summary": "As told."}),
+            ("checkpoint", {"text": f"So far {number}."}),
+            ("run.describe", {"text": f"Run {number}"}),
+        ]
+        event, data = self._rng.choice(said)
         run = f"run_{number}" if self._rng.random() < 0.3 else None
         self.book.plan(event, f"s{number}", f"t{other}" if self._rng.random() < 0.7 else None, run, **data)
 

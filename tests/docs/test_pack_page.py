@@ -95,6 +95,7 @@ def test_the_sections_are_those_of_the_table() -> None:
     assert {name: int(most) for name, most in rows} == {name: getattr(Caps(), name) for name in ORDER}
     assert f"the last {LAST_TASKS} tasks" in PAGE
     assert f"the last {reading.SESSIONS} other sessions" in PAGE
+    assert f"of all but the last {reading.NEAR}, only what they did" in PAGE
     assert f"`context.budget_tokens`, {Caps().total})" in PAGE
     assert f"{cache.MOST} of them" in PAGE
     assert f"`files` gets {NAMES} tokens and\n   {NAMES_SHARE:.0%}".replace("%", " %") in PAGE

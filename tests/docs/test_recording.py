@@ -108,6 +108,10 @@ def test_a_recorder_says_what_is_documented(generate: ModuleType, documented: Do
         ("blackbird up --port 0 --json", "up/1"),
         ("blackbird status --json", "status/1"),
         ("blackbird env --session harbour --shell json", "env/1"),
+        ("blackbird session new quay --goal lamps --json", "session-opened/1"),
+        ("blackbird session goal --json", "session-goal/1"),
+        ("blackbird task import plan.md --json", "task-import/1"),
+        ("blackbird task done lamps --json", "task/1"),
         ("blackbird trace pin --session harbour --json", "trace-pin/1"),
         ("blackbird trace unpin --session harbour --json", "trace-unpin/1"),
         ("blackbird trace seal --json", "trace-seal/1"),
@@ -117,6 +121,7 @@ def test_a_recorder_says_what_is_documented(generate: ModuleType, documented: Do
     ]
     printed = {}
     with generate.scratch("", trace=True):
+        Path("plan.md").write_text("- lamps\n", encoding="utf-8")
         for line, schema in lines:
             value = printed[schema] = json.loads(generate.run(line))
             assert value["schema"] == schema

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.fuzz import conversations, forms
+from tests.fuzz import conversations, doors, forms
 from tests.fuzz.exercise import ROOT, exercise, logs, seeds
 
 FINDINGS = {
@@ -73,3 +73,10 @@ def test_every_conversation_of_the_corpus_holds_the_promises() -> None:
     assert len(corpus) == 23
     for data in corpus:
         conversations.exercise(data)
+
+
+def test_every_message_of_the_corpus_is_answered() -> None:
+    corpus = doors.seeds()
+    assert len(corpus) == 63
+    for data in (*corpus, b"\n".join(corpus[:6])):
+        doors.exercise(data)

@@ -1,4 +1,4 @@
-"""The entry point: `run` goes straight to its agent and `mcp` to its client, all else by way of the commands."""
+"""The entry point: `run`, `mcp` and `mem search` go straight on if their words are plain, others by the commands."""
 
 import importlib
 import sys
@@ -12,6 +12,12 @@ def main() -> None:
         words = quick.read(sys.argv[2:])
         if words is not None:
             sys.exit(orders.perform(words))
+    if sys.argv[1:3] == ["mem", "search"]:
+        from blackbird.cli.memory import quick as asked  # noqa: PLC0415 - no other command needs it
+
+        code = asked.answer(sys.argv[3:])
+        if code is not None:
+            sys.exit(code)
     if sys.argv[1:] == ["mcp"]:
         from blackbird.doors import stdio  # noqa: PLC0415 - no other command needs it
 

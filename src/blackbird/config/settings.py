@@ -14,7 +14,8 @@ Kind = Literal[
     "text", "token", "url", "words",
 ]  # fmt: skip
 UPSTREAMS = "upstreams"
-RECORDER, MEMORY = "recorder", "memory"
+RECORDER, MEMORY, RUN = "recorder", "memory", "run"
+READERS = (RECORDER, MEMORY, RUN)
 PLANNED = "planned: "
 #: The paths that belong to the recorder itself.
 RESERVED_UPSTREAMS = frozenset({"bb", "bbt", "_blackbird"})

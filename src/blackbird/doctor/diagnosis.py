@@ -63,7 +63,7 @@ def gather(
         days=days,
         key=ca.key_path(home),
         recorder=about,
-        files=files.gather(home, token_in_config=about.token_set),
+        files=files.gather(home, token_in_config=about.holds_token),
         recorded=recorded.gather(Trace(home.trace), since),
         condition=ca.inspect(home),
         roots=roots.find(variables),

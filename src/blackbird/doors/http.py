@@ -81,11 +81,7 @@ def application(dispatcher: Dispatcher, guard: Guard, figures: Callable[[], str]
 
 def listen(host: str, port: int) -> socket.socket:
     """A socket that listens; port 0 picks a free one. Raises `OSError`."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    found = socket.socket(family, socket.SOCK_STREAM)
-    found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    found.bind((host, port))
-    return found
+    return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
 
 
 def serve(app: ASGIApp, where: socket.socket) -> None:

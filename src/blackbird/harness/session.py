@@ -144,10 +144,10 @@ class Harness:
         parent: str | None = None,
         budget: int | None = None,
     ) -> Task:
-        """Begin a run of a task, with what the tasks before it came to as its `pack`. A recorder is started if none runs.
+        """Begin a run of a task, with what the tasks before it came to as its `pack`.
 
-        A task that is not in the plan is added to it; the same description, or the same id, means the same task, and
-        another run of it. Raises `UsageError` if the task has parts: those are what runs.
+        A recorder is started if none runs. A task that is not in the plan is added to it; the same description, or
+        the same id, means the same task, and another run of it. Raises `UsageError` if the task has parts: those run.
         """
         running = process.up(self.home, self._config)
         known = self._planned(description, id, parent)

@@ -1,7 +1,7 @@
 """What a pack may draw upon, asked of the memory within bounds: its session, and the last of the same project."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
@@ -12,9 +12,9 @@ from blackbird.pack.material import Material
 from blackbird.pack.model import Wanted
 from blackbird.store.memory import Memory
 
-#: How many other sessions of the project are looked at.
-SESSIONS = 60
-#: How many artifacts of each type: of the session itself, and of each other one.
+#: How many other sessions of the project are looked at, and at how many of them for more than what they did.
+SESSIONS, NEAR = 60, 24
+#: How many artifacts of each type: of the session itself, of each other one, and of those before them.
 _OWN = {
     Type.OUTCOME: 80,
     Type.DECISION: 160,
@@ -31,6 +31,7 @@ _OTHERS = {
     Type.FACT: 12,
     Type.SUMMARY: 1,
 }
+_OLDER = {Type.OUTCOME: 2}
 _DIGEST_BYTES = 16
 
 
@@ -44,15 +45,16 @@ def _material(memory: Memory, wanted: Wanted) -> Material:
     notes = memory.notes()
     note = notes.get(wanted.session) if wanted.session is not None else None
     others = neighbours(notes, wanted)
+    bounds = [_OTHERS] * NEAR + [_OLDER] * (SESSIONS - NEAR)
     return Material(
         wanted=wanted,
         ahead=relevance.task(wanted.description, wanted.task),
         note=note,
         own=_of(memory, wanted.session, _OWN) if wanted.session is not None else (),
-        others=tuple(_of(memory, session, _OTHERS) for session in others),
+        others=tuple(_of(memory, session, most) for session, most in zip(others, bounds, strict=False)),
         folders={session: notes[session].folder for session in (wanted.session, *others) if session in notes},
         folder=_folder(note, wanted),
-        state=state(memory, wanted),
+        state=_state(memory, [wanted.session or "", *others]),
         builder=memory.builder or "",
     )
 
@@ -88,11 +90,14 @@ def _folder(note: Note | None, wanted: Wanted) -> str | None:
 
 def state(memory: Memory, wanted: Wanted) -> str:
     """A digest of all that a pack may draw upon: as long as it is the same, so is the pack."""
-    kept = memory.sessions()
+    return _state(memory, [wanted.session or "", *neighbours(memory.notes(), wanted)])
+
+
+def _state(memory: Memory, sessions: Sequence[str]) -> str:
+    kept = memory.digests(sessions)
     digest = hashlib.blake2b(digest_size=_DIGEST_BYTES)
-    for session in [wanted.session or "", *neighbours(memory.notes(), wanted)]:
-        known = kept.get(session)
-        digest.update(session.encode("utf-8", "surrogatepass") + b"\0" + (known.digest if known is not None else b""))
+    for session in sessions:
+        digest.update(session.encode("utf-8", "surrogatepass") + b"\0" + kept.get(session, b""))
     return digest.hexdigest()
 
 

@@ -18,13 +18,13 @@ _RECENT = 2.0
 _OWN_TASK = 1.0
 #: A description that is longer has said what it is about.
 _LONGEST = 2_400
-_LEAST = 3
 
-_WORD = re.compile(r"[^\W_]+")
+#: A word without what English adds at its end; crude, and the same on both sides.
+_STEM = re.compile(r"(?<![^\W_])([^\W_]{3,}?)(?:ations?|ings?|ers|ies|ied|ed|es|er|s|e)?(?![^\W_])")
 #: camelCase and snake_case, a dotted name, a call.
 _SYMBOL = re.compile(r"\b[A-Za-z_]\w*(?:[._]\w+)+\b|\b[a-z]+[A-Z]\w*\b|\b[A-Z][a-z]+[A-Z]\w*\b|\b\w+(?=\(\))")
 _STOPPED = frozenset(
-    _WORD.findall(
+    _STEM.findall(
         "a an and are as at be but by can do does for from had has have how if in into is it its let like make more"
         " must new no not of on or our please should so than that the their them then there they this to up us use"
         " used using want was we what when where which while will with would you your add all also any each just need"
@@ -91,13 +91,4 @@ def ages(times: Sequence[int | None]) -> list[float]:
 
 def words(text: str) -> frozenset[str]:
     """The words of a text that say something, without their endings."""
-    found = (word for word in _WORD.findall(text[:_LONGEST].lower()) if len(word) >= _LEAST)
-    return frozenset(_stem(word) for word in found if word not in _STOPPED)
-
-
-def _stem(word: str) -> str:
-    """A word without what English adds at its end; crude, and the same on both sides."""
-    for ending in ("ations", "ation", "ings", "ing", "ers", "ies", "ied", "ed", "es", "er", "s", "e"):
-        if word.endswith(ending) and len(word) - len(ending) >= _LEAST:
-            return word[: -len(ending)]
-    return word
+    return frozenset(_STEM.findall(text[:_LONGEST].lower())) - _STOPPED

@@ -12,6 +12,8 @@ from blackbird.pack.model import LeftOut
 _GOAL = (400, 200, 100, 60)
 _LENGTHS = (200, 100, 60)
 _POINTED = 48
+#: What is dropped is dropped in order of its worth: what comes behind so many is pointed to by none.
+_CONSIDERED = 200
 _FACTS = {
     "language": "languages",
     "tool": "tools",
@@ -118,7 +120,8 @@ def pointers(material: Material, told: Collection[str], dropped: Iterable[str]) 
     """Where to read on: what did not fit, what has most to do with the task first, and other sessions as a whole."""
     every = {artifact.id: artifact for artifact in material.every()}
     summaries = [one.id for one in every.values() if one.type is Type.SUMMARY]
-    chosen = [every[one] for one in dict.fromkeys((*dropped, *summaries)) if one in every and one not in told]
+    wanted = [one for one in dict.fromkeys((*dropped, *summaries)) if one in every and one not in told]
+    chosen = [every[one] for one in wanted[:_CONSIDERED]]
     ages = relevance.ages([artifact.at for artifact in chosen])
     ranked = []
     for artifact, age in zip(chosen, ages, strict=True):

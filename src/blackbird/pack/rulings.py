@@ -1,6 +1,6 @@
 """Decisions and constraints that hold, each once: what was superseded, here or in a later session, is left out."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from blackbird.artifacts import prose
@@ -11,6 +11,8 @@ from blackbird.pack.material import Candidate, Choice, Material
 from blackbird.pack.model import LeftOut
 
 _LENGTHS = (240, 120, 60)
+#: So many of the best may be shortened to fit; no section has room for more.
+_TRIED = 60
 #: What was chosen in so many words is trusted more than what an agent says in passing.
 _TRUST = {Signal.STRUCTURED: 1.0, Signal.IMPERATIVE: 0.7, Signal.PROSE: 0.0}
 _SAID_OFTEN = 3
@@ -45,17 +47,20 @@ def _choice(
         text = told(one.content)
         weight = relevance.weigh(material.ahead, text, age=age, task_id=one.artifact.task)
         is_other = material.is_other(one.artifact)
-        trust = _TRUST[one.content.signal]
-        score = (is_other, -(weight.score + trust), -(one.artifact.at or 0), one.artifact.id)
-        ranked.append((score, _candidate(one, text, (*_reasons(one.content), *weight.why), is_other=is_other)))
-    ranked.sort(key=lambda pair: pair[0])
-    return Choice(name, title, [candidate for _, candidate in ranked], left_out)
+        score = (is_other, -(weight.score + _TRUST[one.content.signal]), -(one.artifact.at or 0), one.artifact.id)
+        ranked.append((score, one, text, (*_reasons(one.content), *weight.why)))
+    ranked.sort(key=lambda each: each[0])
+    candidates = [
+        _candidate(one, text, why, _LENGTHS if place < _TRIED else _LENGTHS[:1], is_other=score[0])
+        for place, (score, one, text, why) in enumerate(ranked)
+    ]
+    return Choice(name, title, candidates, left_out)
 
 
-def _candidate(one: _Held, text: str, why: Iterable[str], *, is_other: bool) -> Candidate:
+def _candidate(one: _Held, text: str, why: Iterable[str], lengths: Sequence[int], *, is_other: bool) -> Candidate:
     return Candidate(
         ids=(one.artifact.id, *one.same)[:2],
-        forms=tuple(dict.fromkeys(quoted(text, longest) for longest in _LENGTHS)),
+        forms=tuple(dict.fromkeys(quoted(text, longest) for longest in lengths)),
         why="; ".join(why),
         session=one.artifact.session if is_other else None,
     )
@@ -81,6 +86,7 @@ def _required(content: Decision | Constraint) -> str:
 def _held(material: Material, kind: Type, section: str, left_out: list[LeftOut]) -> list[_Held]:
     """Those that hold, newest first within the session, then those of others; each once."""
     kept: dict[tuple[str, ...], _Held] = {}
+    subjects: dict[str | None, list[_Held]] = {}
     overridden = _overridden(material)
     for artifact, content in _in_order(material, kind):
         key = _key(content)
@@ -89,10 +95,12 @@ def _held(material: Material, kind: Type, section: str, left_out: list[LeftOut])
             kept[key] = kept[key]._replace(same=(*kept[key].same, artifact.id))
             why = f"the same as {kept[key].artifact.id}"
         if why is None and material.is_other(artifact):
-            rival = next((one for one in kept.values() if _settles(one, artifact, content)), None)
+            rivals = subjects.get(content.subject, ())
+            rival = next((one for one in rivals if _settles(one, artifact, content)), None)
             why = f"{rival.artifact.id} settles the same later" if rival is not None else None
         if why is None:
             kept[key] = _Held(artifact, content, ())
+            subjects.setdefault(content.subject, []).append(kept[key])
         else:
             left_out.append(LeftOut(id=artifact.id, section=section, title=quoted(artifact.title, 120), why=why))
     return list(kept.values())
@@ -134,9 +142,12 @@ def _overridden(material: Material) -> frozenset[str]:
 
 
 def _settles(held: _Held, artifact: Artifact, content: Decision | Constraint) -> bool:
-    """Whether what is kept already, of another session, leaves no room for this: an agent's word undoes no user's."""
+    """Whether what is kept of the same subject leaves no room for this of another session.
+
+    An agent's word in passing undoes no user's.
+    """
     other = held.content
-    if held.artifact.session == artifact.session or other.subject is None or other.subject != content.subject:
+    if held.artifact.session == artifact.session or content.subject is None:
         return False
     if content.by is Speaker.USER and other.by is Speaker.AGENT and other.signal is Signal.PROSE:
         return False

@@ -3,16 +3,20 @@
 import enum
 import functools
 import hashlib
+from collections.abc import Iterator
 from typing import Any, TypeVar
 
 import msgspec
 
 from blackbird.config.resolve import Config, redactor
+from blackbox.redaction.redactor import Redactor
 from blackbox.redaction.rules import built_in
 
 _Value = TypeVar("_Value")
-#: Texts that were looked at; answers name the same sessions, files and titles again and again.
-_REMEMBERED = 4096
+#: Up to so many bytes it is quicker to find out first which rules can match at all.
+_SHORT = 1 << 16
+#: Rules that were prepared together, and are likely to be needed together again.
+_REMEMBERED = 64
 _SECTION = "redaction."
 
 
@@ -21,13 +25,16 @@ class Egress:
 
     def __init__(self, config: Config) -> None:
         self._config = config
-        self._text = functools.lru_cache(_REMEMBERED)(self._redact)
+        self._prepared: dict[tuple[str, ...], Redactor] = {}
 
     def clean(self, value: _Value) -> _Value:
-        """The same value with each secret replaced by its marker, in all texts that it holds."""
-        found: Any = self._clean(value)
-        cleaned: _Value = found
-        return cleaned
+        """The value with each secret in a text of it replaced by its marker; if there is none, the very same."""
+        texts = list(dict.fromkeys(_texts(value)))
+        redactor = self._redactor_for("\n".join(texts).encode("utf-8", "surrogatepass"))
+        changed = {text: cleaned for text in texts if (cleaned := redactor.redact(text).text) != text}
+        found: Any = _replaced(value, changed) if changed else value
+        cleaned_value: _Value = found
+        return cleaned_value
 
     @functools.cached_property
     def name(self) -> str:
@@ -38,33 +45,56 @@ class Egress:
 
     def data(self, data: bytes) -> tuple[bytes, int]:
         """The same for bytes, and how many secrets there were."""
-        found, counts = self._redactor.redact_bytes(data)
+        found, counts = self._redactor_for(data).redact_bytes(data)
         return found, sum(counts.values())
 
     @functools.cached_property
-    def _redactor(self) -> Any:
-        # Built when the first answer leaves: to read the rules takes longer than to find most answers.
+    def _redactor(self) -> Redactor:
         return redactor(self._config)
 
-    def _redact(self, text: str) -> str:
-        return str(self._redactor.redact(text).text)
+    def _redactor_for(self, data: bytes) -> Redactor:
+        if len(data) > _SHORT:
+            return self._redactor
+        narrowed = self._redactor.for_text(data)
+        if len(self._prepared) >= _REMEMBERED:
+            self._prepared.clear()
+        return self._prepared.setdefault(tuple(item.id for item in narrowed.items), narrowed)
 
-    def _clean(self, value: Any) -> Any:
-        if isinstance(value, enum.Enum):
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        if not isinstance(value, enum.Enum):
+            yield value
+    elif isinstance(value, msgspec.Struct):
+        for name in value.__struct_fields__:
+            yield from _texts(getattr(value, name))
+    elif isinstance(value, dict):
+        for key, each in value.items():
+            yield from _texts(key)
+            yield from _texts(each)
+    elif isinstance(value, list | tuple):
+        for each in value:
+            yield from _texts(each)
+
+
+def _replaced(value: Any, changed: dict[str, str]) -> Any:
+    """The value with other texts; parts of it that have none of them stay the very same."""
+    if isinstance(value, str):
+        return value if isinstance(value, enum.Enum) else changed.get(value, value)
+    if isinstance(value, msgspec.Struct):
+        fields = {name: getattr(value, name) for name in value.__struct_fields__}
+        made = {name: _replaced(each, changed) for name, each in fields.items()}
+        others = {name: each for name, each in made.items() if each is not fields[name]}
+        return msgspec.structs.replace(value, **others) if others else value
+    if isinstance(value, dict):
+        return {_replaced(key, changed): _replaced(each, changed) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        entries = [_replaced(each, changed) for each in value]
+        if all(each is before for each, before in zip(entries, value, strict=True)):
             return value
-        if isinstance(value, str):
-            return self._text(value)
-        if isinstance(value, msgspec.Struct):
-            changed = self._changed({name: getattr(value, name) for name in value.__struct_fields__})
-            return msgspec.structs.replace(value, **changed) if changed else value
-        if isinstance(value, dict):
-            return {self._clean(key): self._clean(each) for key, each in value.items()}
-        if isinstance(value, list | tuple):
-            made = [self._clean(each) for each in value]
-            return made if isinstance(value, list) else tuple(made) if type(value) is tuple else type(value)(*made)
-        return value
+        return entries if isinstance(value, list) else _like(value, entries)
+    return value
 
-    def _changed(self, fields: dict[str, Any]) -> dict[str, Any]:
-        """The fields that are another value now; most answers hold no secret, and are not built anew."""
-        cleaned = {name: self._clean(value) for name, value in fields.items()}
-        return {name: value for name, value in cleaned.items() if value != fields[name]}
+
+def _like(value: tuple[Any, ...], entries: list[Any]) -> tuple[Any, ...]:
+    return tuple(entries) if type(value) is tuple else type(value)(*entries)

@@ -56,6 +56,7 @@ class Memory:
     def __init__(self, path: Path, *, writable: bool = False) -> None:
         self.path = path
         self._database: apsw.Connection = files.connect(path, writable=writable)
+        self._noted: tuple[tuple[int, int], dict[str, Note]] | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -117,10 +118,19 @@ class Memory:
         found = self._rows("SELECT name, digest, scope FROM session ORDER BY name")
         return {name: Kept(digest, scope) for name, digest, scope in found}
 
+    def digests(self, sessions: Iterable[str]) -> dict[str, bytes]:
+        """The digests of these sessions, as far as they were written."""
+        query = "SELECT name, digest FROM session WHERE name IN (SELECT value FROM json_each(?))"
+        return dict(self._rows(query, [msgspec.json.encode(list(sessions)).decode()]))
+
     def notes(self) -> dict[str, Note]:
-        """What is kept of each session beside its artifacts."""
-        found = self._rows("SELECT name, note FROM session WHERE note IS NOT NULL ORDER BY name")
-        return {name: _NOTE.decode(note) for name, note in found}
+        """What is kept of each session beside its artifacts; read again only if something was written since."""
+        with files.told(self.path):
+            version = (int(self._database.pragma("data_version")), self._database.total_changes())
+        if self._noted is None or self._noted[0] != version:
+            found = self._rows("SELECT name, note FROM session WHERE note IS NOT NULL ORDER BY name")
+            self._noted = (version, {name: _NOTE.decode(note) for name, note in found})
+        return dict(self._noted[1])
 
     def counts(self) -> dict[str, int]:
         """How many artifacts there are of each type."""

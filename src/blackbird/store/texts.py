@@ -100,8 +100,8 @@ def said(artifact: Artifact) -> Said:
             return _of_outcome(outcome)
         case Fact(name=name, value=value):
             return Said(f"{name.replace('_', ' ')}: {value}")
-        case Summary(goal=goal, bullets=bullets, tasks=tasks):
-            return Said("\n".join(each for each in (goal, *bullets, *tasks) if each))
+        case Summary(goal=goal, checkpoint=checkpoint, bullets=bullets, tasks=tasks):
+            return Said("\n".join(each for each in (goal, checkpoint, *bullets, *tasks) if each))
 
 
 def scope_tokens(artifact: Artifact) -> Iterator[str]:

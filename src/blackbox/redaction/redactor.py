@@ -76,6 +76,26 @@ class Redactor:
         profile = next(profile for profile in self._rules.profiles if profile.name == name)
         return self._switched(profile.on, profile.off)
 
+    def for_text(self, data: bytes) -> "Redactor":
+        """A redactor of the rules that can find something in `data`, where it finds what this one finds.
+
+        To prepare all rules takes longer than to look at a short text: whoever has no more than that prepares these.
+        """
+        lower = data.lower()
+        narrowed = self._switched((), ())
+        narrowed.items = tuple(
+            item for item, needles in self._needles if not needles or any(needle in lower for needle in needles)
+        )
+        return narrowed
+
+    @cached_property
+    def _needles(self) -> list[tuple[Item, list[bytes]]]:
+        """What is looked for, with the words in lower case of which one stands in each match; none: nobody knows."""
+        return [
+            (item, [anchor.encode().lower() for anchor in item.anchors] if isinstance(item, Rule) else [])
+            for item in self.items
+        ]
+
     def _switched(self, on: Collection[str], off: Collection[str]) -> "Redactor":
         return Redactor(
             self._rules, on=self._on.union(on), off=self._off.union(off), more=self._more, allow=self._allow

@@ -1,4 +1,4 @@
-"""`blackbird session new|goal|list` and `blackbird task`: what a user says of sessions, and the plan that comes of it."""
+"""`blackbird session` and `blackbird task`: what a user says of sessions, and the plan that comes of it."""
 
 import io
 import json

@@ -182,9 +182,9 @@ def test_the_mode_is_a_setting_of_its_own(mode: str) -> None:
     assert changed == {**rendered(), "mode": mode}
 
 
-def test_every_setting_is_read_by_the_recorder_by_the_memory_or_planned() -> None:
+def test_every_setting_is_read_by_somebody_or_planned() -> None:
     readers = {name: setting.read_by for name, setting in settings.known().items() if not setting.is_planned}
-    assert set(readers.values()) == {settings.RECORDER, settings.MEMORY}
+    assert set(readers.values()) == set(settings.READERS)
     assert set(OTHER) == {name for name, reader in readers.items() if reader == settings.RECORDER} | {
         "upstreams.local"
     }

@@ -41,21 +41,23 @@ def test_upstreams_are_added_and_replaced_by_name() -> None:
 
 
 @pytest.mark.requirement("SEC-01")
+@pytest.mark.parametrize("part", ["proxy", "mcp"])
 @pytest.mark.parametrize("listen", ["0.0.0.0:4141", "[::]:4141", "192.0.2.7:4141"])
-def test_listening_to_other_machines_needs_a_token(listen: str) -> None:
+def test_listening_to_other_machines_needs_a_token(listen: str, part: str) -> None:
     with pytest.raises(ConfigError) as caught:
-        user(f'[proxy]\nlisten = "{listen}"')
+        user(f'[{part}]\nlisten = "{listen}"')
     assert caught.value.message == (
-        f"config.toml:2: proxy.listen: {listen} can be reached from other machines, and proxy.token is not set"
+        f"config.toml:2: {part}.listen: {listen} can be reached from other machines, and {part}.token is not set"
     )
-    assert caught.value.remedy == "set proxy.token to a long random word, or listen on 127.0.0.1"
-    config = user(f'[proxy]\nlisten = "{listen}"\ntoken = "a-long-random-word"')
-    assert config["proxy.listen"] == listen
+    assert caught.value.remedy == f"set {part}.token to a long random word, or listen on 127.0.0.1"
+    config = user(f'[{part}]\nlisten = "{listen}"\ntoken = "a-long-random-word"')
+    assert config[f"{part}.listen"] == listen
 
 
 @pytest.mark.requirement("SEC-01")
 def test_by_default_only_this_machine_is_listened_to() -> None:
     assert user("")["proxy.listen"] == "127.0.0.1:4141"
+    assert user("")["mcp.listen"] == "127.0.0.1:4142"
 
 
 def test_rotation_counts_in_whole_seconds() -> None:

@@ -64,8 +64,8 @@ def test_a_project_has_no_say_in_these(section: str) -> None:
     assert {setting.trust for setting in found} == {"user"}
 
 
-def test_only_the_token_is_secret() -> None:
-    assert [setting.name for setting in EVERY if setting.secret] == ["proxy.token"]
+def test_only_the_tokens_are_secret() -> None:
+    assert [setting.name for setting in EVERY if setting.secret] == ["proxy.token", "mcp.token"]
 
 
 @pytest.mark.parametrize("name", ["a", "local", "my-model-2", "0x"])

@@ -88,7 +88,7 @@ def test_every_door_gives_the_same(server: tuple[str, str], kept: Kept) -> None:
     assert [card["id"] for card in told["memory_search"]["cards"]] == [card["id"] for card in shown]
     assert [card["title"] for card in told["memory_search"]["cards"]] == [card["title"] for card in shown]
     (whole,) = command("mem", "get", identifier)
-    assert told["memory_get"]["content"]["statement"] == whole["content"]["statement"]
+    assert (told["memory_get"]["id"], told["memory_get"]["title"]) == (identifier, whole["title"])
     related = command("mem", "related", identifier)
     assert [each["id"] for each in told["memory_related"]["related"]] == [each["id"] for each in related]
     with kept.recall() as recall:
@@ -106,6 +106,22 @@ def test_every_door_gives_the_same_typed_errors(server: tuple[str, str]) -> None
         assert answer["structuredContent"]["code"] == code
         assert by_stdio(name, arguments) == answer
         assert by_http(server, name, arguments) == answer
+
+
+def test_a_secret_that_reached_the_memory_leaves_by_no_door(server: tuple[str, str], kept: Kept) -> None:
+    secret = "sk-ant-api03-" + "Zq9" * 31 + "AA"
+    (card, *_) = command("mem", "search", "SQLite", "--type", "decision")
+    kept.tamper("SQLite", secret)
+    for name, arguments in (
+        ("memory_search", {"query": "SQLite"}),
+        ("memory_get", {"id": card["id"]}),
+        ("memory_related", {"id": card["id"]}),
+        ("memory_context_for_task", {"session": "s1", "task": "t9"}),
+    ):
+        for answer in (by_stdio(name, arguments), by_http(server, name, arguments), by_tool(name, arguments)):
+            assert answer["isError"] is False
+            assert secret[20:40] not in json.dumps(answer)
+    assert "[redacted:" in json.dumps(by_tool("memory_get", {"id": card["id"]}))
 
 
 def test_the_figures_of_the_memory_are_served(server: tuple[str, str]) -> None:

@@ -13,14 +13,14 @@ from blackbird import derive
 from blackbird.artifacts.model import Outcome, Status, Summary, Type
 from blackbird.artifacts.plan import State
 from blackbird.artifacts.proof import Proof
+from blackbird.config.load import load
 from blackbird.errors import NotFound
 from blackbird.harness import Harness, Task
 from blackbird.harness.drafts import Draft
 from blackbird.home import Home
-from blackbird.recall import pieces
+from blackbird.recall import Recall, pieces
 from blackbird.recorder import control
 from blackbird.store.memory import Reader, Stored
-from blackbird.trace.folder import Trace
 from blackbox.errors import UsageError
 
 ROOT = Path(__file__).parents[3]
@@ -41,10 +41,10 @@ def dump(home: Home) -> list[bytes]:
 def ask(task: Task, words: str) -> int:
     """An agent's request in the name of a task."""
     body = {"model": "scripted-1", "max_tokens": 99, "messages": [{"role": "user", "content": words}]}
-    request = urllib.request.Request(
+    request = urllib.request.Request(  # noqa: S310 - the recorder of this test
         task.environment["ANTHROPIC_BASE_URL"] + "/v1/messages", json.dumps(body).encode(), {"x-api-key": "k"}
     )
-    with urllib.request.urlopen(request, timeout=20) as answer:
+    with urllib.request.urlopen(request, timeout=20) as answer:  # noqa: S310
         answer.read()
         status: int = answer.status
         return status
@@ -129,8 +129,9 @@ def test_tasks_run_one_after_the_other_and_each_knows_of_those_before(home: Home
     (summary,) = (one.artifact for one in stored(home, Type.SUMMARY))
     assert isinstance(summary.content, Summary)
     assert summary.content.checkpoint == "The crane is mended; the winch is next."
-    trace = Trace(home.trace)
-    assert {proof for one in (*outcomes, summary) for proof in pieces.proofs(trace, one)} == {Proof.FOUND}
+    assert {proof for one in (*outcomes, summary) for proof in pieces.proofs(home.trace, one)} == {Proof.FOUND}
+    with Recall(home, load(home), door="harness") as recall:
+        assert summary.id in [card.id for card in recall.search("mended", session="harbour").cards]
     assert [place.item.partition(":")[0] for place in summary.provenance[:2]] == ["goal", "checkpoint"]
     goal = next(line for section in winch.pack.sections if section.name == "goal" for line in section.lines)
     assert goal.ids == (summary.id,)

@@ -47,15 +47,22 @@ def test_other_sessions_of_the_project_are_looked_at_the_newest_first(memory: Wr
 
 
 def test_of_each_session_only_the_last_are_read(memory: Writing, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "SESSIONS", 2)
+    monkeypatch.setattr(reading, "SESSIONS", 3)
+    monkeypatch.setattr(reading, "NEAR", 2)
     monkeypatch.setitem(reading._OTHERS, Type.DECISION, 2)
     put(memory, "s1")
     for number in range(2, 6):
         session = f"s{number}"
         many = [artifact(decision(f"{session} {at}"), session=session, at=NOW + at) for at in range(5)]
-        put(memory, session, *many, at=number)
+        did = [artifact(outcome(f"{session} did {at}"), session=session, at=NOW - at) for at in range(3)]
+        put(memory, session, *many, *did, at=number)
     found = reading.material(memory, Wanted(session="s1"))
-    assert [titles(one) for one in found.others] == [["s5 4", "s5 3"], ["s4 4", "s4 3"]]
+    assert [titles(one)[-2:] for one in found.others] == [
+        ["s5 4", "s5 3"],
+        ["s4 4", "s4 3"],
+        ["s3 did 0", "s3 did 1"],
+    ]
+    assert len(found.others[2]) == 2
 
 
 def test_the_state_is_that_of_the_sessions_it_may_draw_upon(memory: Writing) -> None:

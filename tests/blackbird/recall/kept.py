@@ -20,7 +20,7 @@ class Kept:
 
     def __init__(self, folder: Path) -> None:
         self.home = Home(folder / "home", folder / "config.toml")
-        self.home.path.mkdir(mode=0o700)
+        self.home.path.mkdir(mode=0o700, exist_ok=True)
         self.book, self.clock = Logbook(), Clock()
         self.one = Flight("messages", trace=self.clock, chunks=(37, 300))
         self.two = Flight("chat", session="s2", run="run_2", trace=self.clock)

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from blackbird.artifacts.model import Artifact, Fact, Provenance, Segment, Type, artifact_id
+from blackbird.artifacts.note import Note
 from blackbird.canon.model import Evidence, Side
 from blackbird.errors import MemoryBusy, MemoryDamaged
 from blackbird.store import files
@@ -213,3 +214,19 @@ def test_kept_values_are_plain(memory: Writing) -> None:
     kept = memory.sessions()["s1"]
     assert kept == Kept(kept.digest, b"scope")
     assert len(kept.digest) == 16
+
+
+def test_notes_are_read_again_when_they_changed(memory: Writing) -> None:
+    memory.put("s1", [], note=Note(session="s1", goal="one"))
+    with Memory(memory.path) as other:
+        assert other.notes() == memory.notes() == {"s1": Note(session="s1", goal="one")}
+        other.notes().clear()
+        memory.put("s1", [], note=Note(session="s1", goal="two"))
+        assert other.notes() == memory.notes() == {"s1": Note(session="s1", goal="two")}
+        assert other.digests(["s1", "s2"]) == {"s1": memory.sessions()["s1"].digest}
+
+
+def test_the_newest_of_a_type_are_found(memory: Writing) -> None:
+    memory.put("s1", [made(f"{at}", at=at) for at in range(4)] + [made("fact", kind=Type.FACT, at=9)])
+    memory.put("s2", [made("other", session="s2", at=8)])
+    assert [stored.artifact.title for stored in memory.newest("s1", Type.SEGMENT, 2)] == ["3", "2"]

@@ -35,6 +35,15 @@ def test_finds_what_the_page_says(text: str) -> None:
 
 
 @settings(max_examples=300, deadline=None)
+@given(TEXTS, TEXTS)
+def test_for_one_text_the_rules_that_can_match_are_enough(text: str, more: str) -> None:
+    data = text.encode("utf-8", "surrogatepass")
+    narrowed = REDACTOR.for_text(data + b"\n" + more.encode("utf-8", "surrogatepass"))
+    assert narrowed.find(data) == REDACTOR.find(data)
+    assert len(narrowed.items) <= len(REDACTOR.items)
+
+
+@settings(max_examples=300, deadline=None)
 @given(TEXTS)
 def test_what_was_redacted_stays_as_it_is(text: str) -> None:
     once = REDACTOR.redact(text)

@@ -2,8 +2,12 @@
 
 import contextlib
 import os
+import time
 from collections.abc import Iterator
 from pathlib import Path
+
+#: How long the death of a process may take on a busy machine.
+_DYING_SECONDS = 2.0
 
 
 class Ledger:
@@ -48,11 +52,21 @@ class Ledger:
         witness = self._folder / ".writer"
         with contextlib.suppress(FileNotFoundError, ValueError):
             other = int(witness.read_text())
-            if other != os.getpid() and _lives(other):
+            if other != os.getpid() and _goes_on_living(other):
                 raise AssertionError(f"process {other} writes as well")
         witness.write_text(str(os.getpid()))
         yield
         witness.unlink()
+
+
+def _goes_on_living(pid: int) -> bool:
+    """Whether a process lives, and not only until its kill is through: its files are closed before it is gone."""
+    end = time.monotonic() + _DYING_SECONDS
+    while _lives(pid):
+        if time.monotonic() > end:
+            return True
+        time.sleep(0.01)
+    return False
 
 
 def _lives(pid: int) -> bool:

@@ -1,1 +1,1 @@
-"""Commands about the memory: `derive`, `artifacts`."""
+"""Commands about the memory: what makes it, and what asks it."""

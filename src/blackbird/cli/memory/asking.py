@@ -7,7 +7,7 @@ import typer
 from blackbird.artifacts.model import Type
 from blackbird.cli.memory import questions, showing
 from blackbird.cli.memory.answering import recalled
-from blackbird.cli.memory.questions import Search
+from blackbird.cli.memory.questions import Search, Told
 from blackbird.recall import view
 from blackbox.terminal import output
 
@@ -50,20 +50,17 @@ def search(
 
       blackbird mem search parse_header --everywhere --type decision --explain
     """
-    raise typer.Exit(
-        questions.search(
-            Search(
-                text=" ".join(words),
-                session=session,
-                task=task,
-                k=k,
-                types=tuple(kinds or ()),
-                everywhere=everywhere,
-                explain=explain,
-                as_json=as_json,
-            )
-        )
+    asked = Search(
+        text=" ".join(words),
+        session=session,
+        task=task,
+        k=k,
+        types=tuple(kinds or ()),
+        everywhere=everywhere,
+        explain=explain,
+        as_json=as_json,
     )
+    _tell(questions.search(asked))
 
 
 def get(
@@ -101,4 +98,10 @@ def related(
 
       blackbird mem related art_4ucdv2hlmbo2tyhx
     """
-    raise typer.Exit(questions.related(name, k, as_json=as_json))
+    _tell(questions.related(name, k, as_json=as_json))
+
+
+def _tell(told: Told) -> None:
+    output.write(told.data)
+    if told.code:
+        raise typer.Exit(told.code)

@@ -25,7 +25,7 @@ def of_neighbours(neighbours: Sequence[Neighbour], tokens: int) -> Iterator[Line
     """Cards, each with what it has to do with the artifact that was asked about."""
     for neighbour in neighbours:
         via = f" ({neighbour.via})" if neighbour.via else ""
-        yield line((neighbour.relation.replace("_", " "), "bold cyan"), (via, _GREY))
+        yield line((neighbour.relation.replace("_", " "), "cyan"), (via, _GREY))
         yield from _card(neighbour.card, explain=False)
         yield ()
     if not neighbours:
@@ -41,7 +41,8 @@ def _card(card: Card, *, explain: bool) -> Iterator[Line]:
         yield from block(card.snippet)
     day = (to_rfc3339(card.at) or "")[:_DAY] if card.at is not None else ""
     more = f"and {len(card.files) - _FILES} more" if len(card.files) > _FILES else ""
-    whose = [card.session, card.task, day, *card.files[:_FILES], more, f"score {card.score:.2f}"]
+    score = f"score {card.score:.2f}" if card.score else ""
+    whose = [card.session, card.task, day, *card.files[:_FILES], more, score]
     yield line(INDENT, (" · ".join(each for each in whose if each), _GREY))
     if explain and card.why is not None:
         yield line(INDENT, (_why(card.why), _GREY))
@@ -54,22 +55,28 @@ def _why(why: Why) -> str:
 
 
 def _searched(found: Found, *, explain: bool) -> Iterator[Line]:
-    scope, asked = found.asked.scope, found.asked
-    where = "all sessions" if not scope.only else f"session {scope.session}" if scope.session else "all sessions"
-    task = f", task {scope.task}" if scope.task else ""
-    types = f", only {', '.join(asked.types)}" if asked.types else ""
-    searched = f"{_many(found.searched, 'artifact')} of {where}{task}{types}"
-    yield line((f"{_many(len(found.cards), 'card')} out of {searched}; {found.tokens} tokens", _GREY))
+    scope = found.asked.scope
+    where = f"session {scope.session}" if scope.only and scope.session else "" if scope.only else "all sessions"
+    task = f"task {scope.task}" if scope.task else ""
+    types = f"only {', '.join(found.asked.types)}" if found.asked.types else ""
+    searched = ", ".join(each for each in (where, task, types) if each)
+    told = f"{_many(len(found.cards), 'card')} of {_many(found.searched, 'artifact')} ({searched})"
+    yield line((f"{told}; {found.tokens} tokens", _GREY))
     if explain or not found.cards:
-        ways = {"all": "all of", "any": "any of", "none": "nothing of"}
-        words = ", ".join(found.words) or "–"
-        yield line((f"searched for {ways.get(found.way, found.way)}: {words}; weighed: {found.weighed}", _GREY))
+        yield line((_words(found), _GREY))
         if found.stopped:
             yield line((f"not searched for, as any text has them: {', '.join(found.stopped)}", _GREY))
-        if found.pruned:
-            yield line((f"not searched for, as too much here has them: {', '.join(found.pruned)}", _GREY))
-    for each in found.left_out:
-        yield line((f"left out: {each}", _GREY))
+        for each in found.left_out:
+            yield line((f"left out: {each}", _GREY))
+    if not found.cards and scope.only and scope.session:
+        yield line(("--everywhere searches all sessions", _GREY))
+
+
+def _words(found: Found) -> str:
+    if not found.words:
+        return "nothing was left to search for"
+    way = {"all": "all", "any": "some"}.get(found.way, "any")
+    return f"searched for {way} of these words: {', '.join(found.words)}; weighed: {found.weighed}"
 
 
 def _many(count: int, what: str) -> str:

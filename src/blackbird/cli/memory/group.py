@@ -3,6 +3,7 @@
 import typer
 
 from blackbird.cli.memory import asking, packing, questions
+from blackbox.terminal import output
 
 app = typer.Typer(rich_markup_mode=None)
 app.command("search")(asking.search)
@@ -25,4 +26,4 @@ def overview(context: typer.Context) -> None:
       blackbird mem get art_4ucdv2hlmbo2tyhx
     """
     if context.invoked_subcommand is None:
-        questions.overview()
+        output.write(questions.overview().data)

@@ -1,6 +1,5 @@
-"""Lines with some colour on a terminal, and none in a pipe: what needs no console does not wait for one."""
+"""Lines with some colour on a terminal, and none in a pipe. No console is loaded: an agent waits for these."""
 
-import importlib
 import os
 import sys
 from collections.abc import Iterable
@@ -10,6 +9,9 @@ from blackbox.terminal import output
 #: A line: pieces of text, each with its style.
 Line = tuple[tuple[str, str], ...]
 INDENT = "    "
+#: As rich names them.
+_STYLES = {"bright_black": "90", "cyan": "36", "bold cyan": "1;36", "yellow": "33", "bold": "1"}
+_NARROWEST = 20
 
 
 def line(*pieces: tuple[str, str] | str) -> Line:
@@ -19,25 +21,37 @@ def line(*pieces: tuple[str, str] | str) -> Line:
 
 
 def block(text: str, style: str = "") -> list[Line]:
-    """A text of any length, indented; broken between words where a terminal would break them."""
-    found: list[Line] = []
-    for each in text.split("\n"):
-        shown = output.printable(each)
-        if not sys.stdout.isatty():
-            found.append(line(INDENT, (shown, style)))
-            continue
-        width = max(os.get_terminal_size(sys.stdout.fileno()).columns - len(INDENT), 20)
-        wrapped = importlib.import_module("textwrap").wrap(shown, width) or [""]
-        found += [line(INDENT, (part, style)) for part in wrapped]
-    return found
+    """A text of any length, indented; on a terminal broken between words."""
+    return [line(INDENT, (part, style)) for each in text.split("\n") for part in _wrapped(output.printable(each))]
 
 
 def show(lines: Iterable[Line]) -> None:
     """All of them, on standard output."""
+    output.write(encode(spell(lines)))
+
+
+def spell(lines: Iterable[Line]) -> str:
+    """All of them, as standard output is to have them."""
+    is_coloured = sys.stdout.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
+    return "".join(_spelled(each, is_coloured=is_coloured) for each in lines)
+
+
+def encode(text: str) -> bytes:
+    """A text in the encoding of standard output; what that cannot show is replaced."""
+    encoding = sys.stdout.encoding or "utf-8"
+    return text.encode(encoding, "backslashreplace" if encoding.lower() in ("utf-8", "utf8") else "replace")
+
+
+def _spelled(pieces: Line, *, is_coloured: bool) -> str:
+    if not is_coloured:
+        return "".join(text for text, _ in pieces).rstrip() + "\n"
+    return "".join(f"\x1b[{_STYLES[style]}m{text}\x1b[0m" if style else text for text, style in pieces) + "\n"
+
+
+def _wrapped(text: str) -> list[str]:
     if not sys.stdout.isatty():
-        output.write_text("".join("".join(text for text, _ in each).rstrip() + "\n" for each in lines))
-        return
-    console = output.stdout()
-    assemble = importlib.import_module("rich.text").Text.assemble
-    for each in lines:
-        console.print(assemble(*each))
+        return [text]
+    import textwrap  # noqa: PLC0415 - a pipe needs none of it
+
+    width = max(os.get_terminal_size(sys.stdout.fileno()).columns - len(INDENT), _NARROWEST)
+    return textwrap.wrap(text, width) or [""]

@@ -1,4 +1,6 @@
-"""What can be asked with `blackbird mem`, and how the answers are told; whichever way the words were read."""
+"""What can be asked with `blackbird mem`, and what is told then; whichever way the words were read."""
+
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -10,6 +12,18 @@ from blackbird.tokens import counter
 from blackbox.terminal import output
 
 EXIT_NOTHING = 1
+
+
+class Told(NamedTuple):
+    """What standard output is to have, and how the command ends."""
+
+    text: str
+    code: int = 0
+
+    @property
+    def data(self) -> bytes:
+        """The text as bytes."""
+        return lines.encode(self.text)
 
 
 class Search(msgspec.Struct, frozen=True, kw_only=True):
@@ -25,8 +39,8 @@ class Search(msgspec.Struct, frozen=True, kw_only=True):
     as_json: bool = False
 
 
-def search(asked: Search) -> int:
-    """Tell the cards; the exit code says whether there is one."""
+def search(asked: Search) -> Told:
+    """The cards; the exit code says whether there is one."""
     with recalled() as recall:
         found = recall.search(
             asked.text,
@@ -36,31 +50,32 @@ def search(asked: Search) -> int:
             types=asked.types,
             everywhere=asked.everywhere,
         )
+    code = 0 if found.cards else EXIT_NOTHING
     if asked.as_json:
-        for card in found.cards:
-            output.write_json(view.describe_card(card, explain=asked.explain))
-        output.write_json(view.describe_search(found))
-    else:
-        lines.show(cards.of_search(found, explain=asked.explain))
-    return 0 if found.cards else EXIT_NOTHING
+        described = [view.describe_card(card, explain=asked.explain) for card in found.cards]
+        return Told(_json_lines([*described, view.describe_search(found)]), code)
+    return Told(lines.spell(cards.of_search(found, explain=asked.explain)), code)
 
 
-def related(identifier: str, k: int | None, *, as_json: bool) -> int:
-    """Tell the neighbours of an artifact; the exit code says whether there is one."""
+def related(identifier: str, k: int | None, *, as_json: bool) -> Told:
+    """The neighbours of an artifact; the exit code says whether there is one."""
     with recalled() as recall:
         found = recall.related(identifier, k)
+    code = 0 if found else EXIT_NOTHING
     if as_json:
-        for neighbour in found:
-            output.write_json(view.describe_neighbour(neighbour))
-    else:
-        lines.show(cards.of_neighbours(found, bounds.size(found, counter())))
-    return 0 if found else EXIT_NOTHING
+        return Told(_json_lines([view.describe_neighbour(neighbour) for neighbour in found]), code)
+    sizes = (bounds.size(view.describe_neighbour(neighbour), counter()) for neighbour in found)
+    return Told(lines.spell(cards.of_neighbours(found, sum(sizes))), code)
 
 
-def overview() -> None:
+def overview() -> Told:
     """How much there is."""
     with recalled() as recall:
         counts, sessions = recall.ask(lambda memory: (memory.counts(), len(memory.sessions())))
     kinds = ", ".join(f"{count} {kind}" for kind, count in counts.items())
     told = f"{sum(counts.values())} artifacts of {sessions} sessions{f': {kinds}' if kinds else ''}."
-    lines.show([lines.line(told), lines.line("blackbird mem search QUERY searches them.")])
+    return Told(lines.spell([lines.line(told), lines.line("blackbird mem search QUERY searches them.")]))
+
+
+def _json_lines(objects: list[dict[str, Any]]) -> str:
+    return "".join(output.to_json(each) + "\n" for each in objects)

@@ -47,6 +47,8 @@ class RecorderFacts(msgspec.Struct, frozen=True):
     config_error: str | None = None
     config_remedy: str = ""
     token_set: bool = False
+    #: Whether the configuration holds a token of any kind, and so must be for its owner's eyes alone.
+    holds_token: bool = False
     memory_mode: str | None = None
 
 
@@ -69,6 +71,7 @@ def gather(home: Home) -> RecorderFacts:
         config_error=None if error is None else error.message,
         config_remedy="" if error is None else error.remedy,
         token_set=config is not None and config["proxy.token"] is not None,
+        holds_token=config is not None and any(config[name] is not None for name in ("proxy.token", "mcp.token")),
         memory_mode=config["memory.mode"] if config is not None else None,
     )
 
