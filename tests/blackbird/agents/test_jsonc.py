@@ -1,5 +1,6 @@
 """Settings of people, with comments and in any layout: entries come and go, and all else stays."""
 
+import contextlib
 import json
 from typing import Any
 
@@ -112,7 +113,5 @@ def test_added_and_removed_is_as_before(content: dict[str, Any], indent: Any) ->
 
 @given(st.text(alphabet='{}[]",:/* \n\\a1', max_size=40))
 def test_any_text_is_read_or_refused(text: str) -> None:
-    try:
-        jsonc.added(text, ENTRIES)
-    except NotReadable as error:
-        assert str(error)
+    with contextlib.suppress(NotReadable):
+        assert jsonc.parse(jsonc.added(text, ENTRIES)).value

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from blackbird.launch import installing
+from blackbox import disk
+from blackbox.errors import WriteError
 from tests.blackbird.cli.command import Place, place
 
 #: What users keep, and no program may forget.
@@ -158,11 +160,11 @@ def test_a_folder_that_the_user_chose_is_heeded(here: Place, tmp_path: Path, mon
 
 def test_a_second_file_that_cannot_be_written_undoes_the_first(here: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     before = furnish("claude")
-    written = installing.replace_file
+    written = disk.replace_file
 
     def fail(path: Path, data: bytes, *, is_theirs: bool) -> None:
         if path.name == "settings.json":
-            raise installing.WriteError(f"{path}: no space left", "free some")
+            raise WriteError(f"{path}: no space left", "free some")
         written(path, data, is_theirs=is_theirs)
 
     monkeypatch.setattr(installing, "replace_file", fail)

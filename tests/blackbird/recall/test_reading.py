@@ -14,7 +14,7 @@ from blackbird.errors import MemoryBusy, NotFound
 from blackbird.recall import Recall, Whose, bounds, view
 from blackbird.store import files
 from blackbird.tokens import Plain
-from blackbox.errors import UsageError, WriteError
+from blackbox.errors import ReadError, UsageError, WriteError
 from tests.blackbird.recall.kept import Kept
 
 #: What no rule of the recording knew when it passed; put together here so that no scanner of this file finds it.
@@ -40,10 +40,10 @@ def titles(recall: Recall, text: str, **how: Any) -> list[str]:
 def test_a_search_takes_in_what_is_new(kept: Kept) -> None:
     with kept.recall() as recall:
         assert "How is the weather in the harbour?" in titles(recall, "weather")
-        assert recall.report is not None
-        recall.report = None
+        first = recall.report
+        assert first is not None
         assert titles(recall, "lighthouse") == []
-        assert recall.report is None
+        assert recall.report is first
         kept.say(kept.two, "Where is the lighthouse?", "At the end of the mole.")
         kept.save()
         assert "Where is the lighthouse?" in titles(recall, "lighthouse")
@@ -83,6 +83,39 @@ def test_where_nothing_can_be_written_the_answer_goes_as_far_as_the_memory(
     with kept.recall() as recall:
         assert titles(recall, "weather")
         assert titles(recall, "lighthouse") == []
+
+
+def test_who_has_little_patience_is_answered_while_it_goes_on(kept: Kept, monkeypatch: pytest.MonkeyPatch) -> None:
+    derive.catch_up(kept.home)
+    kept.say(kept.two, "Where is the lighthouse?", "At the end of the mole.")
+    kept.save()
+    real, may_go_on = derive.catch_up, threading.Event()
+
+    def slowly(*arguments: Any) -> derive.Report:
+        may_go_on.wait(60)
+        return real(*arguments)
+
+    monkeypatch.setattr(derive, "catch_up", slowly)
+    with kept.recall(patience=0.01) as recall:
+        assert titles(recall, "weather")
+        assert titles(recall, "lighthouse") == []
+        may_go_on.set()
+        recall._freshness._patience = 60
+        assert titles(recall, "lighthouse")
+        assert recall.report is not None
+
+
+def test_what_goes_wrong_aside_is_told(kept: Kept, monkeypatch: pytest.MonkeyPatch) -> None:
+    derive.catch_up(kept.home)
+    kept.say(kept.two, "Where is the lighthouse?", "At the end of the mole.")
+    kept.save()
+
+    def fail(*_: Any) -> None:
+        raise ReadError("a segment", "")
+
+    monkeypatch.setattr(derive, "catch_up", fail)
+    with kept.recall(patience=60) as recall, pytest.raises(ReadError):
+        recall.search("weather")
 
 
 @pytest.mark.parametrize("content", [b"no database", b""])

@@ -37,8 +37,8 @@ def uninstall(
     """Remove all that Blackbird has put on this machine, but not what it recorded.
 
     Stops the recorder, and removes its files, the private CA, the systemd unit, completion scripts and what blackbird
-    install added to the settings of agents. Recordings, the key that proves them and your settings stay, and are told.
-    Shows what would go, and asks. With the name of a client, only its settings are put back as they were.
+    install added to the settings of agents. Recordings, the key that proves them and your settings stay, and are
+    told. Shows what would go, and asks. With the name of a client, only its settings are put back as they were.
 
     Examples:
 
