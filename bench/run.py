@@ -24,6 +24,7 @@ SUBJECTS: dict[str, Callable[[Any, argparse.Namespace], Any]] = {
     "log": lambda module, options: module.measure(options.rounds, options.logs),
     "redaction": lambda module, options: module.measure(options.rounds, options.logs),
     "retrieval": lambda module, options: module.measure(options.locomo),
+    "rediscovery": lambda module, options: module.measure(options.transcripts, options.packs),
     "recorder": lambda module, options: module.measure(options.rounds),
     "seal": lambda module, options: module.measure(options.logs),
     "size": lambda module, options: module.measure(options.logs),
@@ -44,8 +45,9 @@ def main() -> None:
         type=Path,
         action="append",
         default=[],
-        help="a folder of the labelled transcripts (extraction)",
+        help="a folder of transcripts (extraction, rediscovery)",
     )
+    parser.add_argument("--packs", type=Path, help="a folder to keep the packs in that were scored (rediscovery)")
     parser.add_argument(
         "--locomo", type=Path, action="append", default=[], help="a file of LoCoMo conversations (retrieval)"
     )

@@ -43,6 +43,11 @@ class Transcript(NamedTuple):
     entries: tuple[tuple[int, Entry], ...]
     folder: str
 
+    @property
+    def began_text(self) -> str:
+        """When it began, as the documents spell times."""
+        return dt.datetime.fromtimestamp(self.began / 1e9, dt.UTC).strftime("%Y-%m-%d %H:%M:%SZ")
+
 
 def read(folders: Iterable[Path]) -> list[Transcript]:
     """All sessions below the folders, by their beginning; of several documents of one the longest."""

@@ -1,9 +1,10 @@
 """How many tokens each section gets, and what fits into them.
 
 A section never takes more than its cap. If the caps together are more than the total leaves, files and commands get
-`NAMES` tokens and `NAMES_SHARE` of what is left, since a name is short and saves a search. The others get a line each,
-as far as there is room for lines, in the order of `HANDED`, and share the rest in proportion to their caps. What a
-section does not use is handed on, in the same order, to those that would take more and are below their caps.
+`NAMES` tokens and `NAMES_SHARE` of what is left, since a name is short and saves a search; but a line is kept free for
+each of `KEPT`. The others get a line each, as far as there is room for lines, in the order of `HANDED`, and share the
+rest in proportion to their caps. What a section does not use is handed on, in the same order, to those that would take
+more and are below their caps.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -28,9 +29,10 @@ ORDER = (
 #: Who is handed what others left: first who would lose most.
 HANDED = ("goal", "constraints", "decisions", "warnings", "open_threads", "files", "implemented", "facts", "pointers")
 #: What files and commands get of a total that is short.
-NAMES, NAMES_SHARE = 100, 0.5
-#: A heading and a line that says something.
+NAMES, NAMES_SHARE = 120, 0.5
+#: A heading and a line that says something, and who has one before names get what is theirs.
 _LINE = 20
+KEPT = ("goal", "constraints", "decisions")
 #: Nothing that says anything is shorter; and after so many that did not fit, none of the others is tried.
 _LEAST, _MISSES = 6, 8
 
@@ -57,7 +59,8 @@ def shares(caps: Caps, available: int, names: Sequence[str]) -> dict[str, int]:
     if sum(wanted.values()) <= available:
         return wanted
     names_cap = wanted.pop("files", 0)
-    given = min(names_cap, available, int(NAMES + NAMES_SHARE * available))
+    kept = sum(min(_LINE, wanted.get(name, 0)) for name in KEPT)
+    given = min(names_cap, int(NAMES + NAMES_SHARE * available), max(available - kept, 0))
     others = _alike(wanted, available - given)
     return {name: given if name == "files" else others.get(name, 0) for name in names}
 
