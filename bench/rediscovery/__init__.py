@@ -1,10 +1,10 @@
 """How much of what a session finds out again stood in its pack: re-discovery recall, without a model.
 
-Sessions of one project are taken in the order of time. What a session finds out again are files that it reads before
-it changes them, commands that do more than look around, and lines of errors, if an earlier session had them, too;
-rare are those of at most three sessions. A pack is made for each out of what the others had come to before it began
-and of what the human said first; it scores by what stands in its text, letter for letter. The transcripts are given by
-`--transcripts FOLDER` or `BLACKBIRD_TRANSCRIPTS`; nothing of them is in this repository.
+Sessions of one project are taken in the order of time. What a session finds out again are files that it reads
+before it changes them, commands that do more than look around, and lines of errors, if an earlier session had them,
+too; rare are those of at most three sessions. A pack is made for each out of what the others had come to before it
+began and of what the human said first; it scores by what stands in its text, letter for letter. The transcripts are
+given by `--transcripts FOLDER` or `BLACKBIRD_TRANSCRIPTS`; nothing of them is in this repository.
 """
 
 import os
@@ -172,9 +172,9 @@ def _row(scores: Sequence[Score]) -> str:
 
 
 _LIMITS = """\
-A token is four characters here. The pack's contract, decisions, constraints, tasks and threads are inside of the same
-budget; the lists have nothing else. Weights and shares were chosen with the first two thirds of the sessions in view,
-which have 17 items: with so few, the last third was looked at, too, and is held back in name more than in fact.
-Names stand many to a line in a pack, which flatters its useful share. The measure rewards what agents happen to do
-again, so decisions are judged by labels and by questions instead. Seven of the transcripts write their times in another form:
-they are part of the product's memory, and give neither items nor lines to the lists."""
+A token is four characters here. The pack's contract, decisions, constraints, tasks and threads are inside of the
+same budget; the lists have nothing else. Weights and shares were chosen with the first two thirds of the sessions
+in view, which have 17 items: with so few, the last third was looked at, too, and is held back in name more than in
+fact. Names stand many to a line in a pack, which flatters its useful share. The measure rewards what agents happen
+to do again, so decisions are judged by labels and by questions instead. Seven of the transcripts write their times
+in another form: they are part of the product's memory, and give neither items nor lines to the lists."""

@@ -23,7 +23,8 @@ _STOPPED = frozenset(
     _WORD.findall(
         "the and but for with from are was were been its this that these those you they she does did not yes can"
         " could should would will may might let lets our your then than there here what which who how when where why"
-        " all any some just like also into out down over about okay please want need make take look get got have has had"
+        " all any some just like also into out down over about okay please want need make take look get got have"
+        " has had"
     )
 )
 
