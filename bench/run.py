@@ -22,6 +22,7 @@ SUBJECTS: dict[str, Callable[[Any, argparse.Namespace], Any]] = {
     "latency": lambda module, options: module.measure(options.rounds),
     "launch": lambda module, options: module.measure(options.rounds),
     "log": lambda module, options: module.measure(options.rounds, options.logs),
+    "questions": lambda module, options: module.measure(options.transcripts),
     "redaction": lambda module, options: module.measure(options.rounds, options.logs),
     "retrieval": lambda module, options: module.measure(options.locomo),
     "rediscovery": lambda module, options: module.measure(options.transcripts, options.packs),
@@ -45,7 +46,7 @@ def main() -> None:
         type=Path,
         action="append",
         default=[],
-        help="a folder of transcripts (extraction, rediscovery)",
+        help="a folder of transcripts (extraction, questions, rediscovery)",
     )
     parser.add_argument("--packs", type=Path, help="a folder to keep the packs in that were scored (rediscovery)")
     parser.add_argument(
