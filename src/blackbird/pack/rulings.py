@@ -74,8 +74,9 @@ def _reasons(content: Decision | Constraint) -> Iterator[str]:
 
 
 def _decided(content: Decision | Constraint) -> str:
-    """A decision, with its reason if there is one."""
-    return f"{content.statement} ({content.rationale})" if content.rationale else content.statement
+    """A decision, with its reason if there is one that it does not say itself."""
+    is_said = content.rationale is None or content.rationale.rstrip(".") in content.statement
+    return content.statement if is_said else f"{content.statement} ({content.rationale})"
 
 
 def _required(content: Decision | Constraint) -> str:
