@@ -23,6 +23,7 @@ SUBJECTS: dict[str, Callable[[Any, argparse.Namespace], Any]] = {
     "launch": lambda module, options: module.measure(options.rounds),
     "log": lambda module, options: module.measure(options.rounds, options.logs),
     "redaction": lambda module, options: module.measure(options.rounds, options.logs),
+    "retrieval": lambda module, options: module.measure(options.locomo),
     "recorder": lambda module, options: module.measure(options.rounds),
     "seal": lambda module, options: module.measure(options.logs),
     "size": lambda module, options: module.measure(options.logs),
@@ -44,6 +45,9 @@ def main() -> None:
         action="append",
         default=[],
         help="a folder of the labelled transcripts (extraction)",
+    )
+    parser.add_argument(
+        "--locomo", type=Path, action="append", default=[], help="a file of LoCoMo conversations (retrieval)"
     )
     parser.add_argument("--large", action="store_true", help="also import a log of a gigabyte, which takes minutes")
     parser.add_argument("--json", action="store_true", help="print the raw figures as JSON")

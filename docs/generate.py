@@ -45,6 +45,7 @@ def command_table(program: str) -> str:
 
 PAGES: dict[str, Callable[[], str]] = {
     "clients": clients.client_table,
+    "equipment": clients.equipment_table,
     "library": library.library,
     "events": event_tables,
     "kinds": kind_table,

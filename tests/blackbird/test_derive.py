@@ -200,6 +200,7 @@ def test_another_builder_shows_what_it_changes_and_nothing_is_lost(
     assert "NOW THE TEST." in titles(home)
 
 
+@pytest.mark.requirement("DELIV-05")
 @pytest.mark.requirement("ART-04", "ART-05", "CORE-02")
 def test_segments_in_another_order_and_sealed_ones_make_the_same_memory(tmp_path: Path) -> None:
     book, clock = Logbook(), Clock()

@@ -202,6 +202,7 @@ def test_what_is_written_is_for_its_owner_alone(machine: Machine) -> None:
     assert {path.stat().st_mode & 0o777 for path in folders} == {0o700}
 
 
+@pytest.mark.requirement("TRACE-15")
 def test_secrets_are_replaced_and_counted(machine: Machine) -> None:
     add(machine.log, entry(1, f"the token is {TOKEN}"))
     assert machine.run("import", "--all")["imported"]["redactions"] == {"github_token": 1}

@@ -1,4 +1,4 @@
-"""JSON as people keep it, with comments and in their own layout: entries added and removed, all else left as it is."""
+"""JSON as people keep it, with comments and in their own layout: entries added and removed, all else as it is."""
 
 import json
 import re
@@ -46,7 +46,7 @@ def parse(text: str) -> Node:
 
 
 def added(text: str, content: Mapping[str, Any]) -> str:
-    """The text with entries added; lists get theirs at the end. Raises `NotReadable` for what is there and differs."""
+    """The text with entries added, in lists at the end. Raises `NotReadable` for what is there and differs."""
     if not text.strip():
         return json.dumps(content, indent=_UNIT, ensure_ascii=False) + "\n"
     return _added(text, content, ())

@@ -33,7 +33,7 @@ def merged(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any
 
 
 def spelled(content: Any, known: Mapping[str, Any]) -> Any:
-    """A piece of the table with what is known in the place of `{name}`; a text that is but a name becomes its value."""
+    """The table with what is known in the place of `{name}`: a text that is but a name becomes its value."""
     if isinstance(content, dict):
         return {key: spelled(value, known) for key, value in content.items()}
     if isinstance(content, list):

@@ -13,7 +13,7 @@ from blackbird.canon.model import Outcome as Ended
 from blackbird.timeline import statements
 
 _COMMANDS = 40
-_ERRORS = 8
+_ERRORS, _FAILURES = 8, 12
 _PLACES = 24
 _NAMED_FILES = 6
 _BULLET = 200
@@ -61,7 +61,7 @@ def _outcome(
     last = max(_evidence(scene, run, did, said, blocked), key=lambda verdict: verdict.order, default=None)
     status = last.status if last is not None else Status.UNKNOWN
     files, commands = repository.corrected(_files(did), run, scene.about.cwd), _commands(did)
-    errors = list(dict.fromkeys(act.error.text for act in did if act.error is not None))[:_ERRORS]
+    errors = _errors(did)
     final = _final(scene, said)
     bullets = (*_summed_up(run), *_bullets(files, commands, final))
     places = _places(last, did, said, run)
@@ -85,7 +85,7 @@ def _outcome(
             files=files,
             read=tuple(dict.fromkeys(path for act in did for path in act.read)),
             commands=commands,
-            errors=tuple(errors),
+            errors=errors,
             final=final,
         ),
         provenance=places,
@@ -171,6 +171,13 @@ def _files(did: list[Act]) -> tuple[Change, ...]:
             request=change.request,
         )
     return tuple(found.values())
+
+
+def _errors(did: list[Act]) -> tuple[str, ...]:
+    """What went wrong, each once: the first line of each error, then what is named as failed."""
+    first = [act.error.text for act in did if act.error is not None]
+    named = [line for act in did for line in act.failures]
+    return tuple(dict.fromkeys((*list(dict.fromkeys(first))[:_ERRORS], *named)))[: _ERRORS + _FAILURES]
 
 
 def _sum(one: int | None, other: int | None) -> int | None:

@@ -1,5 +1,6 @@
 """What the calls of a session did: files changed and read, commands run and how they ended, in order."""
 
+import re
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
@@ -20,6 +21,7 @@ from blackbox.events.tools import MODIFYING, Access
 _COMMAND = 400
 _ERROR = 200
 _TEST_KINDS = frozenset({"test", "build", "lint"})
+_ONLY_CODE = re.compile(r"\s*Exit code:? -?\d+\s*")
 
 
 class Error(NamedTuple):
@@ -43,6 +45,8 @@ class Act(msgspec.Struct, frozen=True, kw_only=True):
     read: tuple[str, ...] = ()
     reports: tuple[Report, ...] = ()
     error: Error | None = None
+    #: The lines that name what failed: tests, targets, files.
+    failures: tuple[str, ...] = ()
     is_refused: bool = False
 
     @property
@@ -109,6 +113,9 @@ def _command(scene: Scene, deed: Deed, act: Act) -> Act:
         read=tuple(dict.fromkeys(paths.relative(path, scene.about.cwd) for one in ran for path in one.reads)),
         reports=reports,
         error=_error(deed, reports) or _failure(deed),
+        failures=tuple(
+            dict.fromkeys(shortening.one_line(one.at.text, _ERROR) for report in reports for one in report.failures)
+        ),
     )
 
 
@@ -244,7 +251,9 @@ def _failure(deed: Deed) -> Error | None:
     if deed.result is None or not is_error(deed.result.result):
         return None
     result = deed.result.result
-    first = next((line for line in result.text.split("\n") if line.strip()), "")
+    lines = [line for line in result.text.split("\n") if line.strip()]
+    # That there was an exit code is known; why comes behind it.
+    first = next((line for line in lines if not _ONLY_CODE.fullmatch(line)), lines[0] if lines else "")
     at = result.text.find(first) if first else 0
     place = quotes.of_text(deed.result, result.text, result.spans, at, at + len(first))
     return Error(shortening.one_line(first or "failed", _ERROR), place) if place is not None else None

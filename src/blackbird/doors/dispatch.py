@@ -100,7 +100,8 @@ class Dispatcher:
             return failed(INVALID_ARGUMENTS, str(error)[:300], _usage(tool))
         try:
             who = asker(meta or {}, self._variables, self._sources.knows)
-            values = self._values(asked, self._sources.of(who), who)
+            source = self._sources.of(msgspec.structs.replace(who, folder=self._folder))
+            values = self._values(asked, source, who)
         except BlackboxError as error:
             return failed(error.code, error.message, error.remedy)
         with self._lock:

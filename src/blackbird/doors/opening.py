@@ -17,6 +17,8 @@ from blackbird.recall.reading import Recall
 from blackbird.recall.whose import Whose
 
 _MOST_ASKERS = 64
+#: Seconds that an agent waits for what is new. Its own session grows with every turn, and may be long by now.
+_PATIENCE = 2.0
 
 
 class Recalls:
@@ -33,7 +35,7 @@ class Recalls:
         """What answers one asker."""
         with self._lock:
             if whose not in self._known:
-                self._known[whose] = Recall(self._home, self._config, door=self._door, own=whose)
+                self._known[whose] = Recall(self._home, self._config, door=self._door, own=whose, patience=_PATIENCE)
             self._known.move_to_end(whose)
             if len(self._known) > _MOST_ASKERS:
                 self._known.popitem(last=False)[1].close()

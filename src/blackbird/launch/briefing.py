@@ -45,7 +45,7 @@ class Told(NamedTuple):
 
 
 def is_wanted(home: Home) -> bool:
-    """Whether the settings let a run give its agent anything of the memory; if they cannot be read, that is said later."""
+    """Whether the settings let a run give its agent anything; if they cannot be read, that is said later."""
     from blackbird.config.load import load  # noqa: PLC0415 - a run that only records needs none of it
     from blackbird.errors import ConfigError  # noqa: PLC0415
 

@@ -1,4 +1,4 @@
-"""What a child is given besides its way to the recorder: hooks, the context pack, the memory's server; and their files."""
+"""What a child is given besides its way to the recorder: hooks, the context pack, the memory's server."""
 
 import contextlib
 import importlib.resources

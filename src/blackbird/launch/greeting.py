@@ -1,4 +1,4 @@
-"""What a client starts at the beginning of a session if `blackbird install` was asked for: it says the pack, or nothing.
+"""What a client starts at the beginning of a session after `blackbird install`: it says the pack, or nothing.
 
 Three clients take the same answer. Whatever goes wrong, the client is not kept waiting for long, nor given an error.
 """

@@ -47,8 +47,8 @@ class Change(NamedTuple):
 
     def diff(self) -> list[str]:
         """What is different, as lines."""
-        texts = [(text or "").splitlines() for text in (self.before, self.after)]
-        return list(difflib.unified_diff(*texts, str(self.path), str(self.path), lineterm="", n=2))
+        before, after = ((text or "").splitlines() for text in (self.before, self.after))
+        return list(difflib.unified_diff(before, after, str(self.path), str(self.path), lineterm="", n=2))
 
 
 class Prepared(NamedTuple):

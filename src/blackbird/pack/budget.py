@@ -2,8 +2,9 @@
 
 A section never takes more than its cap. If the caps together are more than the total leaves, files and commands get
 `NAMES` tokens and `NAMES_SHARE` of what is left, since a name is short and saves a search, and each other section
-gets its share of the rest in proportion to its cap. What a section does not use is handed on, in the order of
-`HANDED`, to those that would take more and are below their caps.
+gets its share of the rest in proportion to its cap; while one of them would get less than a line takes, the last of
+`HANDED` gives way. What a section does not use is handed on, in the order of `HANDED`, to those that would take more
+and are below their caps.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -28,7 +29,9 @@ ORDER = (
 #: Who is handed what others left: first who would lose most.
 HANDED = ("goal", "constraints", "decisions", "warnings", "open_threads", "files", "implemented", "facts", "pointers")
 #: What files and commands get of a total that is short.
-NAMES, NAMES_SHARE = 100, 0.45
+NAMES, NAMES_SHARE = 120, 0.45
+#: A heading and a line that says something.
+_LINE = 24
 #: Nothing that says anything is shorter; and after so many that did not fit, none of the others is tried.
 _LEAST, _MISSES = 6, 8
 
@@ -56,9 +59,20 @@ def shares(caps: Caps, available: int, names: Sequence[str]) -> dict[str, int]:
         return wanted
     names_cap = wanted.pop("files", 0)
     given = min(names_cap, available, int(NAMES + NAMES_SHARE * available))
-    in_all = sum(wanted.values()) or 1
-    others = {name: cap * (available - given) // in_all for name, cap in wanted.items()}
-    return {name: given if name == "files" else others[name] for name in names}
+    others = _alike(wanted, available - given)
+    return {name: given if name == "files" else others.get(name, 0) for name in names}
+
+
+def _alike(wanted: Mapping[str, int], room: int) -> dict[str, int]:
+    """Shares in proportion to the caps; whoever stands last gives way as long as one would get next to nothing."""
+    staying = [name for name in HANDED if wanted.get(name)]
+    while staying:
+        in_all = sum(wanted[name] for name in staying)
+        given = {name: wanted[name] * room // in_all for name in staying}
+        if len(staying) == 1 or all(given[name] >= min(_LINE, wanted[name]) for name in staying):
+            return given
+        staying.pop()
+    return {}
 
 
 def spread(

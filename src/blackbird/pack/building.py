@@ -30,7 +30,7 @@ def compose(material: Material, counter: Counter) -> Pack:
     is_marking = bool(material.own)
     words = _words(material, counter)
     frame = meter.count(f"{OPENING}{words}\n{CLOSING}")
-    choices = {choice.name: choice for choice in _choices(material)}
+    choices = {choice.name: _that_says_something(choice) for choice in _choices(material)}
     fit = Fit(meter, is_marking=is_marking)
     names = [name for name in ORDER if name == _POINTERS or choices[name].candidates]
     given = shares(caps, caps.total - frame, names)
@@ -66,6 +66,18 @@ def _choices(material: Material) -> list[Choice]:
         tasks.warnings(material),
         remains.open_threads(material),
     ]
+
+
+def _that_says_something(choice: Choice) -> Choice:
+    """A choice without what has no words left once they are marked."""
+    silent = [candidate for candidate in choice.candidates if not candidate.title]
+    left_out = [
+        LeftOut(id=identifier, section=choice.name, title="", why="it says nothing")
+        for candidate in silent
+        for identifier in candidate.ids
+    ]
+    candidates = [candidate for candidate in choice.candidates if candidate.title]
+    return choice._replace(candidates=candidates, left_out=[*choice.left_out, *left_out]) if silent else choice
 
 
 def _within(

@@ -16,15 +16,15 @@ _INSTRUCTION = re.compile(r"\[(/?INST)\]")
 _ID = re.compile(r"\[(?=art_)")
 
 
-def quoted(text: str, longest: int = 240) -> str:
-    """A text of somebody else, as a part of one line."""
+def quoted(text: str, longest: int = 240, *, leads: bool = True) -> str:
+    """A text of somebody else, as a part of one line; `leads`: nothing of ours stands before it."""
     line = shortening.one_line(_seen(text), longest)
     line = _FENCE.sub("''", line)
     line = _TAG.sub("‹", line)
     line = _CLOSING.sub("|›", line)
     line = _INSTRUCTION.sub(r"(\1)", line)
     line = _ID.sub("(", line)
-    line = _without_blocks(line)
+    line = _without_blocks(line) if leads else line
     return _SPEAKER.sub(lambda found: f"{found['first'] or found['role']} –", line).strip()
 
 

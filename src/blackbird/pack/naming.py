@@ -1,4 +1,4 @@
-"""Files and commands worth knowing again, as lines of a pack: many names to a line, and one id or two."""
+"""Files and commands worth knowing again, as lines of a pack: many names to a line, and one id."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from blackbird.pack.working import Batch, WorkingSet, Worth, batches, spelled, w
 _LONGEST = 160
 #: So many lines are more than any pack holds.
 _LINES = 40
-_IDS = 2
+_IDS = 1
 _COMMANDS = 800
 
 
@@ -24,7 +24,12 @@ def files(material: Material) -> Choice:
         folder=_folder(material),
         description=material.wanted.description,
     )
-    marked = WorkingSet(tuple(map(_marked, found.files)), tuple(map(_marked, found.commands)))
+    marked = WorkingSet(
+        files=tuple(map(_marked, found.files)),
+        commands=tuple(map(_marked, found.commands)),
+        # These stand behind a word of ours.
+        errors=tuple(one._replace(text=quoted(one.text, _LONGEST, leads=False)) for one in found.errors),
+    )
     lines = [_candidate(material, batch, outcomes) for batch, _ in zip(batches(marked), range(_LINES), strict=False)]
     return Choice("files", "Files and commands", lines)
 

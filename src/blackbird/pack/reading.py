@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from blackbird.artifacts.model import Artifact, Type
+from blackbird.artifacts.model import Artifact, Outcome, Status, Summary, Type
 from blackbird.artifacts.note import Note
 from blackbird.pack import relevance
 from blackbird.pack.material import Material
@@ -112,4 +112,16 @@ def neighbours(notes: Mapping[str, Note], wanted: Wanted) -> list[str]:
 
 
 def _of(memory: Memory, session: str, bounds: Mapping[Type, int]) -> tuple[Artifact, ...]:
-    return tuple(stored.artifact for kind, most in bounds.items() for stored in memory.newest(session, kind, most))
+    found = (stored.artifact for kind, most in bounds.items() for stored in memory.newest(session, kind, most))
+    return tuple(artifact for artifact in found if tells_anything(artifact))
+
+
+def tells_anything(artifact: Artifact) -> bool:
+    """Whether there is more to it than that it began: a task that is about to start has an outcome, too."""
+    content = artifact.content
+    if isinstance(content, Outcome):
+        known = (content.bullets, content.files, content.read, content.commands, content.errors, content.final)
+        return content.status is not Status.UNKNOWN or any(known)
+    if isinstance(content, Summary):
+        return any((content.goal, content.checkpoint, content.bullets))
+    return True

@@ -74,8 +74,9 @@ def _reasons(content: Decision | Constraint) -> Iterator[str]:
 
 
 def _decided(content: Decision | Constraint) -> str:
-    """A decision, with its reason if there is one."""
-    return f"{content.statement} ({content.rationale})" if content.rationale else content.statement
+    """A decision, with its reason if there is one that it does not say itself."""
+    is_said = content.rationale is None or content.rationale.rstrip(".") in content.statement
+    return content.statement if is_said else f"{content.statement} ({content.rationale})"
 
 
 def _required(content: Decision | Constraint) -> str:
@@ -86,6 +87,7 @@ def _required(content: Decision | Constraint) -> str:
 def _held(material: Material, kind: Type, section: str, left_out: list[LeftOut]) -> list[_Held]:
     """Those that hold, newest first within the session, then those of others; each once."""
     kept: dict[tuple[str, ...], _Held] = {}
+    subjects: dict[str | None, list[_Held]] = {}
     overridden = _overridden(material)
     for artifact, content in _in_order(material, kind):
         key = _key(content)
@@ -94,10 +96,12 @@ def _held(material: Material, kind: Type, section: str, left_out: list[LeftOut])
             kept[key] = kept[key]._replace(same=(*kept[key].same, artifact.id))
             why = f"the same as {kept[key].artifact.id}"
         if why is None and material.is_other(artifact):
-            rival = next((one for one in kept.values() if _settles(one, artifact, content)), None)
+            rivals = subjects.get(content.subject, ())
+            rival = next((one for one in rivals if _settles(one, artifact, content)), None)
             why = f"{rival.artifact.id} settles the same later" if rival is not None else None
         if why is None:
             kept[key] = _Held(artifact, content, ())
+            subjects.setdefault(content.subject, []).append(kept[key])
         else:
             left_out.append(LeftOut(id=artifact.id, section=section, title=quoted(artifact.title, 120), why=why))
     return list(kept.values())
@@ -139,9 +143,12 @@ def _overridden(material: Material) -> frozenset[str]:
 
 
 def _settles(held: _Held, artifact: Artifact, content: Decision | Constraint) -> bool:
-    """Whether what is kept already, of another session, leaves no room for this: an agent's word undoes no user's."""
+    """Whether what is kept of the same subject leaves no room for this of another session.
+
+    An agent's word in passing undoes no user's.
+    """
     other = held.content
-    if held.artifact.session == artifact.session or other.subject is None or other.subject != content.subject:
+    if held.artifact.session == artifact.session or content.subject is None:
         return False
     if content.by is Speaker.USER and other.by is Speaker.AGENT and other.signal is Signal.PROSE:
         return False

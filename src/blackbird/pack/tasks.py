@@ -1,5 +1,6 @@
 """What earlier tasks did, a line a task whatever its runs, and what failed in them and is not to be tried again."""
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -15,6 +16,10 @@ _BULLETS = 3
 _LENGTHS = (160, 80, 50)
 _BULLET = 140
 _ERRORS = 2
+_LOOKING, _CHECKING = ("search", "read"), ("test", "build", "lint", "format")
+#: What the agent's own tools complain of says nothing of the project.
+_OWN_TOOLS = ("<", "Exit code")
+_CUT = re.compile(r"(?: 2>&1)?(?: \| (?:head|tail)\b[^|;&]*)?$")
 _LONG = (200, 120, 70)
 
 
@@ -129,13 +134,25 @@ def _failures(done: Sequence[Done]) -> Iterator[_Failure]:
             )
         for artifact, outcome in reversed(one.runs):
             for command in outcome.commands:
-                is_told = f"`{command.line}`" in (outcome.decided_by or "")
-                if command.ok is False and not is_told and put_right.get(_line(command), -1) < (artifact.at or 0):
-                    text = f"`{quoted(command.line, 80)}` failed{_end(command)}"
+                is_right = put_right.get(_line(command), -1) >= (artifact.at or 0)
+                if command.ok is False and not is_right and _is_telling(command, outcome):
+                    text = f"`{quoted(_line(command), 80)}` failed{_end(command)}"
                     yield _failure(artifact, text, "it failed, and no later run of it went well", 0.5)
             if outcome.status is not Status.SUCCESS:
-                for error in outcome.errors[:_ERRORS]:
+                errors = [error for error in outcome.errors if not error.startswith(_OWN_TOOLS)]
+                for error in errors[:_ERRORS]:
                     yield _failure(artifact, f"error met: {error}", "an error of a run that did not end well", 0.0)
+
+
+def _is_telling(command: Command, outcome: Outcome) -> bool:
+    """Whether it says something that a command failed.
+
+    A look that found nothing does not, nor does a check that failed on the way to a good end, nor what decided the
+    end of the run and is told with it.
+    """
+    if command.kind in _LOOKING or f"`{command.line}`" in (outcome.decided_by or ""):
+        return False
+    return not (command.kind in _CHECKING and outcome.status is Status.SUCCESS)
 
 
 def _put_right(done: Sequence[Done]) -> dict[str, int]:
@@ -157,7 +174,8 @@ def _end(command: Command) -> str:
 
 
 def _line(command: Command) -> str:
-    return " ".join(command.line.split())
+    """A command to know it again by, without what only cuts its output."""
+    return _CUT.sub("", " ".join(command.line.split()))
 
 
 def _failure(artifact: Artifact, text: str, why: str, worth: float) -> _Failure:

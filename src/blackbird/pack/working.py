@@ -10,7 +10,7 @@ the files and commands of the last sessions was the hardest to beat. So that is 
 
 What does not exist any more, or lies outside of the project, is left out. Pure: it looks at its arguments alone.
 
-How it stands in a pack: some lines, each of some commands or of some files, each item once, the best first; paths in
+How it stands in a pack: some lines, each of some commands, of some files or of some errors, each item once, the best first; paths in
 full from the folder of the work, since a shortened path cannot be opened, and no id to each of them, but one to a
 line. `batches` gives the lines in the order in which they are worth their place.
 """
@@ -43,9 +43,10 @@ _PLACES = 3
 #: What a name takes beside its letters, when long commands are weighed against short ones.
 _FRAME = 8
 
-FILES, COMMANDS = "files", "commands"
-_FIRST_COMMANDS, _COMMANDS, _FILES = 7, 6, 24
+FILES, COMMANDS, ERRORS = "files", "commands", "errors"
+_FIRST_COMMANDS, _COMMANDS, _FILES, _ERRORS = 7, 6, 24, 6
 _BESIDE = "../"
+_OWN_TOOLS = ("<", "Exit code")
 #: A beginning of so many letters says which word is meant.
 _TELLING = 4
 
@@ -63,14 +64,15 @@ class Worth(NamedTuple):
 
 
 class WorkingSet(NamedTuple):
-    """Files and commands, each by what they are worth."""
+    """Files, commands and the lines in which errors were told, each by what they are worth."""
 
     files: tuple[Worth, ...] = ()
     commands: tuple[Worth, ...] = ()
+    errors: tuple[Worth, ...] = ()
 
 
 class Batch(NamedTuple):
-    """What stands on one line of a pack: `kind` is `files` or `commands`."""
+    """What stands on one line of a pack: `kind` is `files`, `commands` or `errors`."""
 
     kind: str
     items: tuple[Worth, ...]
@@ -112,7 +114,8 @@ def working_set(
     weights = _weights(past, asked)
     files = sorted(_weighed(_file_uses(past, weights), asked), key=lambda one: (-one.score, one.text))
     lines = sorted(_weighed(_command_uses(past, weights), asked), key=_by_room)
-    return WorkingSet(tuple(files), tuple(lines))
+    errors = sorted(_weighed(_error_uses(past, weights), asked), key=lambda one: (-one.score, one.text))
+    return WorkingSet(tuple(files), tuple(lines), tuple(errors))
 
 
 def _by_room(command: Worth) -> tuple[float, str]:
@@ -121,17 +124,19 @@ def _by_room(command: Worth) -> tuple[float, str]:
 
 
 def batches(found: WorkingSet) -> Iterator[Batch]:
-    """What is worth naming in lines: as many commands as one remembers, then files, then by turns what is left."""
-    files, lines = list(found.files), list(found.commands)
-    take = _FIRST_COMMANDS
-    while files or lines:
+    """What is worth naming in lines: as many commands as one remembers and files by turns, late in that errors."""
+    files, lines, errors = list(found.files), list(found.commands), list(found.errors[:_ERRORS])
+    takes = iter((_FIRST_COMMANDS,))
+    while files or lines or errors:
+        is_first = (take := next(takes, _COMMANDS)) == _FIRST_COMMANDS
         if lines:
             yield Batch(COMMANDS, tuple(lines[:take]))
-            lines = lines[take:]
         if files:
             yield Batch(FILES, tuple(files[:_FILES]))
-            files = files[_FILES:]
-        take = _COMMANDS
+        lines, files = lines[take:], files[_FILES:]
+        if errors and (not is_first or not (files or lines)):
+            yield Batch(ERRORS, tuple(errors))
+            errors = []
 
 
 def spelled(batch: Batch, count: int) -> str:
@@ -139,6 +144,8 @@ def spelled(batch: Batch, count: int) -> str:
     names = [one.text for one in batch.items[:count]]
     if batch.kind == COMMANDS:
         return " · ".join(names)
+    if batch.kind == ERRORS:
+        return f"errors met: {' · '.join(names)}"
     inside = [name for name in names if not name.startswith(_BESIDE)]
     beside = [name.removeprefix(_BESIDE) for name in names if name.startswith(_BESIDE)]
     return "; ".join(filter(None, (" ".join(inside), f"in {_BESIDE}: {' '.join(beside)}" if beside else "")))
@@ -266,6 +273,19 @@ def _parts(line: str) -> tuple[tuple[str, str], ...]:
 def _is_repeatable(typed: str) -> bool:
     """Whether a command can be run again as it stands: without what is different each time or was cut off."""
     return not (typed.endswith("…") or "$(" in typed or "\n" in typed or _TEMPORARY.search(typed))
+
+
+# Errors
+
+
+def _error_uses(past: Sequence[_Past], weights: Sequence[float]) -> Mapping[str, list[_Use]]:
+    """Where each error was met; what the agent's own tools complain of is of no use to others."""
+    uses: dict[str, list[_Use]] = defaultdict(list)
+    for each, weight in zip(past, weights, strict=True):
+        for line in each.outcome.errors:
+            if not line.startswith(_OWN_TOOLS):
+                uses[line].append(_Use(each.artifact.id, weight, "met"))
+    return uses
 
 
 # What is asked for

@@ -13,26 +13,27 @@ import msgspec
 
 from blackbird import usage
 from blackbird.artifacts.model import Type
+from blackbird.artifacts.note import Note
 from blackbird.artifacts.proof import Proof
 from blackbird.config.resolve import Config
-from blackbird.errors import MemoryBusy, MemoryDamaged, NotFound
+from blackbird.errors import MemoryDamaged, NotFound
 from blackbird.home import Home
-from blackbird.recall import bounds, freshness, view
+from blackbird.recall import bounds, view
 from blackbird.recall.egress import Egress
+from blackbird.recall.freshness import Freshness, Tell
 from blackbird.recall.model import Piece, Whole
 from blackbird.recall.whose import Whose
 from blackbird.retrieve.model import Asked, Card, Found, Neighbour, Scope
 from blackbird.store.memory import Memory, Reader, Stored
 from blackbird.tokens import Counter, counter
 from blackbird.usage import Use
-from blackbox.errors import UsageError, WriteError
+from blackbox.errors import UsageError
 
 if TYPE_CHECKING:
     from blackbird.derive import Report
     from blackbird.pack.model import Pack, Wanted
 
 _Answer = TypeVar("_Answer")
-Tell = Callable[[int, int], None]
 #: What the contract with an agent grants to one run; more is not refused, but counted.
 _GRANTED = {"search": 1, "get": 2}
 _MOST_CARDS = 100
@@ -49,8 +50,12 @@ class Recall:
         door: str,
         own: Whose | None = None,
         tell: Tell | None = None,
+        patience: float | None = None,
     ) -> None:
-        """`own` is where the asker works: what is meant if nothing is said. `tell` hears how far a derivation is."""
+        """`own` is where the asker works: what is meant if nothing is said.
+
+        `tell` hears how far a derivation is. After `patience` seconds it goes on aside, and what is there has to do.
+        """
         self._home = home
         self._config = config
         self._door = door
@@ -61,8 +66,7 @@ class Recall:
         self._egress = Egress(config)
         self._counter: Counter = counter()
         self._asked: dict[tuple[str | None, str], int] = {}
-        #: What the last derivation came to, if there was one.
-        self.report: Report | None = None
+        self._freshness = Freshness(home, tell, patience)
 
     def __enter__(self) -> Self:
         return self
@@ -75,7 +79,13 @@ class Recall:
     def close(self) -> None:
         """Let go of the memory."""
         with self._lock:
+            self._freshness.wait()
             self._reader.close()
+
+    @property
+    def report(self) -> "Report | None":
+        """What the last derivation came to, if there was one."""
+        return self._freshness.report
 
     def ask(self, question: Callable[[Memory], _Answer]) -> _Answer:
         """What a question of one's own comes to, without secrets. Raises `NotFound` if there is no memory."""
@@ -92,28 +102,34 @@ class Recall:
         types: Sequence[Type] = (),
         everywhere: bool = False,
     ) -> Found:
-        """The best cards for some words. Without a session that of the asker is meant, or, if it has none, all."""
+        """The best cards for some words.
+
+        Without a session that of the asker is meant; if nothing is known of it yet, the project of the folder in
+        which the asker works, and all sessions if that is unknown, too.
+        """
         from blackbird.retrieve import search as searching  # noqa: PLC0415 - see above
 
         many = self._many(k)
         began = time.perf_counter()
 
-        def found(memory: Memory) -> Found:
+        def found(memory: Memory) -> tuple[Found, list[Stored | None]]:
             asked = Asked(
                 text=text,
                 scope=self._scope(memory, session, task, everywhere=everywhere),
                 k=many,
-                max_snippet_tokens=int(self._config["retrieval.max_snippet_tokens"]),
+                max_snippet_tokens=self._snippet,
                 types=tuple(types),
             )
             answer = searching.search(memory, asked, self._counter)
-            return msgspec.structs.replace(answer, cards=tuple(self._tight(memory, answer.cards)))
+            return answer, [memory.get(card.id) for card in answer.cards]
 
         with self._lock:
-            cleaned = self.ask(found)
-            answer = msgspec.structs.replace(cleaned, tokens=self._size(cleaned.cards))
+            raw, stored = self._answer(found)
+            answer, cleaned = self._egress.clean((raw, stored))
+            cards = self._tight(answer.cards, stored, cleaned)
+            answer = msgspec.structs.replace(answer, cards=tuple(cards), tokens=self._size(cards))
             scope = answer.asked.scope
-            told = {"tokens": answer.tokens, "found": len(answer.cards)}
+            told = {"tokens": answer.tokens, "found": len(cards)}
             self._note("search", began, session=scope.session, task=scope.task, **told)
         return answer
 
@@ -140,18 +156,20 @@ class Recall:
         """What has to do with an artifact, the nearest first."""
         from blackbird.retrieve import neighbours  # noqa: PLC0415 - see above
 
-        many, longest = self._many(k), int(self._config["retrieval.max_snippet_tokens"])
+        many = self._many(k)
         began = time.perf_counter()
 
-        def found(memory: Memory) -> list[Neighbour]:
-            stored = _whole(memory, identifier)
-            near = neighbours.related(memory, stored, many, self._counter, max_snippet_tokens=longest)
-            tight = self._tight(memory, [each.card for each in near])
-            return [msgspec.structs.replace(each, card=card) for each, card in zip(near, tight, strict=True)]
+        def found(memory: Memory) -> tuple[list[Neighbour], list[Stored | None]]:
+            own = _whole(memory, identifier)
+            near = neighbours.related(memory, own, many, self._counter, max_snippet_tokens=self._snippet)
+            return near, [memory.get(each.card.id) for each in near]
 
         with self._lock:
-            answer = self.ask(found)
-            self._note("related", began, tokens=self._size([each.card for each in answer]), found=len(answer))
+            raw, stored = self._answer(found)
+            near, cleaned = self._egress.clean((raw, stored))
+            cards = self._tight([each.card for each in near], stored, cleaned)
+            answer = [msgspec.structs.replace(each, card=card) for each, card in zip(near, cards, strict=True)]
+            self._note("related", began, tokens=self._size(cards), found=len(answer))
         return answer
 
     def context(
@@ -209,15 +227,20 @@ class Recall:
         """How many tokens cards are as programs get them."""
         return sum(bounds.size(view.describe_card(card), self._counter) for card in cards)
 
-    def _tight(self, memory: Memory, cards: Sequence[Card]) -> list[Card]:
+    @property
+    def _snippet(self) -> int:
+        return int(self._config["retrieval.max_snippet_tokens"])
+
+    def _tight(
+        self, cards: Sequence[Card], stored: Sequence[Stored | None], cleaned: Sequence[Stored | None]
+    ) -> list[Card]:
         """Cards, made anew where there is a secret in the artifact: half of one in a snippet, no rule would know."""
         from blackbird.retrieve.cards import card  # noqa: PLC0415 - see above
 
-        longest = int(self._config["retrieval.max_snippet_tokens"])
-        stored = [memory.get(each.id) for each in cards]
-        cleaned = self._egress.clean(stored)
         return [
-            given if after is None or after is before else card(after, self._counter, longest, score=given.score)
+            given
+            if after is None or after is before
+            else card(after, self._counter, self._snippet, score=given.score)
             for given, before, after in zip(cards, stored, cleaned, strict=True)
         ]
 
@@ -263,26 +286,11 @@ class Recall:
     def _answer(self, question: Callable[[Memory], _Answer]) -> _Answer:
         """The answer of the memory, brought up to the trace first, and made anew if it turns out to be damaged."""
         try:
-            self._catch_up()
+            self._freshness.bring(self._reader.memory)
             return question(self._memory())
         except MemoryDamaged:
-            from blackbird import derive  # noqa: PLC0415 - see above
-
-            self.report = derive.rebuild(self._home, self._tell)
+            self._freshness.rebuild()
             return question(self._memory())
-
-    def _catch_up(self) -> None:
-        """Take in what is new. If another process is at it, or nothing can be written, what is there has to do."""
-        memory = self._reader.memory
-        if memory is not None and freshness.is_up_to_date(memory, self._home):
-            return
-        from blackbird import derive  # noqa: PLC0415 - see above
-
-        try:
-            self.report = derive.catch_up(self._home, self._tell)
-        except (MemoryBusy, WriteError):
-            if memory is None:
-                raise
 
     def _memory(self) -> Memory:
         memory = self._reader.memory
@@ -296,7 +304,11 @@ class Recall:
         if session is not None:
             name: str | None = _named(memory, session)
         else:
-            name, task = self._own.session, task if task is not None else self._own.task
+            name = self._own.session
+            if task is None and not everywhere and self._own.folder is not None and not _has(memory, name):
+                project = _project_at(memory, self._own.folder)
+                return Scope(project=project, only=bool(project))
+            task = task if task is not None else self._own.task
         is_narrow = not everywhere and (name is not None or task is not None)
         project = _project(memory, name) if not is_narrow and name is not None else ()
         return Scope(session=name, task=task, project=project, only=is_narrow)
@@ -337,6 +349,16 @@ def _named(memory: Memory, name: str) -> str:
     from blackbird import derive  # noqa: PLC0415 - see above
 
     return derive.session_named(memory, name)
+
+
+def _has(memory: Memory, session: str | None) -> bool:
+    return session is not None and session in memory.sessions()
+
+
+def _project_at(memory: Memory, folder: str) -> tuple[str, ...]:
+    """The sessions of the project that a folder is of."""
+    here = Note(session="", folder=folder)
+    return tuple(name for name, note in memory.notes().items() if here.is_project_of(note))
 
 
 def _project(memory: Memory, session: str) -> tuple[str, ...]:

@@ -12,6 +12,8 @@ class Whose(msgspec.Struct, frozen=True, kw_only=True):
     session: str | None = None
     task: str | None = None
     run: str | None = None
+    #: The folder, which tells the project as long as nothing is known of the session.
+    folder: str | None = None
 
     @classmethod
     def of(cls, variables: Mapping[str, str]) -> Self:

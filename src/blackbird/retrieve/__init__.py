@@ -4,7 +4,8 @@ model       what is asked and answered
 weights     what counts how much, and how much work a search may be: all numbers in one place
 scoping     whose artifacts a search is narrowed to
 plan        a question becomes words to search for
-candidates  artifacts that have some of the words, and how much the words say of each
+occurrences which artifacts have which of the words
+candidates  artifacts that are worth a look, and how much the words say of each
 ranking     how much scope, age, type and state count
 search      from a question to cards
 cards       an artifact, short enough to be read beside many others

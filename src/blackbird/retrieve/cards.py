@@ -16,8 +16,6 @@ _LONGEST_TITLE = 120
 #: Characters of a text that are searched for the best place of a snippet.
 _LOOK = 20_000
 _CUT = "…"
-#: No counter takes so many characters of running text for one token.
-_LONGEST_TOKEN = 12
 
 
 def card(
@@ -54,14 +52,17 @@ def card(
 
 def snippet(text: str, start: int, counter: Counter, most: int) -> str:
     """As much of a text as may be, from a little before a place on; cut at blanks, and by the counter's word."""
-    if counter.count(text) <= most:
+    text_tokens = counter.count(text)
+    if text_tokens <= most:
         return text
-    low, high = 0, min(len(text), most * _LONGEST_TOKEN)
-    # The longest that fits, to a few characters; it is cut at a blank anyhow.
-    while high - low > 8:
-        middle = (low + high) // 2
-        low, high = (middle, high) if counter.count(_piece(text, start, middle)) <= most else (low, middle)
-    return _piece(text, start, low)
+    length = len(text) * most // text_tokens
+    # What the text has on average is a good guess; a passage that is denser is cut until it fits.
+    while length > 0:
+        found = _piece(text, start, length)
+        if counter.count(found) <= most:
+            return found
+        length = length * 9 // 10
+    return ""
 
 
 def _piece(text: str, start: int, length: int) -> str:

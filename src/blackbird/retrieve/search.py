@@ -3,10 +3,11 @@
 import math
 from typing import NamedTuple
 
-from blackbird.retrieve import candidates, ranking, scoping
-from blackbird.retrieve.candidates import Near, Words
+from blackbird.retrieve import candidates, occurrences, ranking, scoping
+from blackbird.retrieve.candidates import Near
 from blackbird.retrieve.cards import card
 from blackbird.retrieve.model import Asked, Card, Found, Why
+from blackbird.retrieve.occurrences import Words
 from blackbird.retrieve.plan import Plan, Term, plan
 from blackbird.retrieve.weights import LIMITS, WEIGHTS, Limits, Weights
 from blackbird.store.memory import Memory, Stored
@@ -38,7 +39,6 @@ class _Search:
         self._counter = counter
         self._weights = weights
         self._limits = limits
-        self._within = scoping.within(asked)
 
     def found(self) -> Found:
         """The answer."""
@@ -53,7 +53,7 @@ class _Search:
                 searched=searched,
                 left_out=self._left_out(planned, None, searched),
             )
-        words = candidates.matches(self._memory, planned, asked, searched, limits)
+        words = occurrences.find(self._memory, planned, asked, searched, limits)
         weighed = self._weigh(planned, words)
         cards = tuple(self._card(each, planned.terms) for each in weighed[: asked.k])
         return Found(
@@ -72,8 +72,8 @@ class _Search:
     def _weigh(self, planned: Plan, words: Words) -> list[_Weighed]:
         """All that is worth a look, weighed by its words and then closely; the best first."""
         weights, limits = self._weights, self._limits
-        kept = candidates.concluded(self._memory, planned, words, self._within, limits)
-        chosen = candidates.coarse(words, kept, limits)
+        kept = occurrences.concluded(self._memory, planned, self._asked, words, limits)
+        chosen = candidates.coarse(words, kept, limits.coarse)
         near = candidates.neighbourhoods(self._memory, words, chosen, weights)
         values = {each.number: self._value(each, words) for each in near}
         ranked = sorted(near, key=lambda each: (-values[each.number], each.number))
@@ -96,7 +96,7 @@ class _Search:
         return sorted(looked, key=_order) + weighed[close:]
 
     def _value(self, near: Near, words: Words) -> float:
-        own = dict.fromkeys(words.held.get(near.number, ()), 1.0)
+        own = dict.fromkeys(candidates.places(words.held.get(near.number, 0)), 1.0)
         return candidates.value(own, near.around, words.worth, self._weights.saturation)
 
     def _weighed(
@@ -130,7 +130,6 @@ class _Search:
                 matched[name] = tuple(terms[place].word for place in standing)
             for place in standing:
                 own[place] = max(own.get(place, 0.0), worth.get(name, 1.0) / dilution)
-        own = {place: each for place, each in own.items() if place in words.worth}
         nearby = tuple(terms[place].word for place in sorted(weighed.near.around))
         if nearby:
             matched["nearby"] = nearby

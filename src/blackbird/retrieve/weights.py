@@ -29,9 +29,9 @@ class Weights(msgspec.Struct, frozen=True, kw_only=True):
     #: What is superseded, closed or has lost its evidence.
     stale: float = 0.4
     #: What a word counts that stands in the next piece of a transcript, in the one after it, and so on.
-    window: tuple[float, ...] = (0.5, 0.25)
+    window: tuple[float, ...] = (0.5, 0.3, 0.15)
     #: The higher, the more it counts that a word stands there and around it again and again.
-    saturation: float = 1.0
+    saturation: float = 0.5
     #: A word in a field of its own kind, and one in a text that is longer than a piece of a transcript.
     paths: float = 1.2
     symbols: float = 1.2

@@ -22,6 +22,7 @@ CREATE TABLE waiting (number INTEGER PRIMARY KEY);
 _INSERT = "INSERT INTO words (rowid, scope, head, text, paths, symbols, errors) VALUES (?, ?, ?, ?, ?, ?, ?)"
 _TOKENIZER = ("porter", ["unicode61", "remove_diacritics", "2"])
 _DOCUMENT = apsw.FTS5_TOKENIZE_DOCUMENT
+_NUMBERS = msgspec.json.Decoder(list[int])
 _ARTIFACT = msgspec.json.Decoder(Artifact)
 
 
@@ -105,8 +106,12 @@ def take_waiting(database: apsw.Connection, most: int) -> int:
 
 def numbers(database: apsw.Connection, expression: str, most: int) -> list[int]:
     """The numbers of the artifacts that a query finds, the newest first, and no more than asked for."""
-    query = "SELECT rowid FROM words WHERE words MATCH ? ORDER BY rowid DESC LIMIT ?"
-    return [row[0] for row in database.execute(query, (expression, most))]
+    # One text of all numbers is read in half the time that so many rows take.
+    query = (
+        "SELECT json_group_array(rowid) FROM"
+        " (SELECT rowid FROM words WHERE words MATCH ? ORDER BY rowid DESC LIMIT ?)"
+    )
+    return _NUMBERS.decode(next(iter(database.execute(query, (expression, most))))[0])
 
 
 def check(database: apsw.Connection) -> None:

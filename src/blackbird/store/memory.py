@@ -237,11 +237,15 @@ class Memory:
             yield from self._database.execute(query, values or [])
 
 
+#: So many pieces between two stretches are read rather than asked about again.
+_GAP = 8
+
+
 def _joined(places: Iterable[tuple[str, int]], reach: int) -> Iterator[tuple[str, int, int]]:
-    """From where to where all that stands around these places is to be read; stretches that touch are one."""
+    """From where to where all that stands around these places is to be read; stretches that nearly touch are one."""
     session, first, last = "", 0, -1
     for at, place in places:
-        if at == session and place - reach <= last + 1:
+        if at == session and place - reach <= last + _GAP:
             last = place + reach
             continue
         if last >= first:

@@ -11,6 +11,7 @@ from tests.agents.install import entries
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "clients.md"
 _BEGIN, _END = "<!-- begin: results -->\n", "<!-- end: results -->\n"
+_MEMORY_BEGIN, _MEMORY_END = "<!-- begin: memory -->\n", "<!-- end: memory -->\n"
 _WAYS = ("reverse", "forward")
 _FAULTS = ("429", "5xx", "cut", "reset")
 _HEAD = ("Client", "Version", "`run` takes", "Base URL", "Proxy", "429", "5xx", "Cut", "Reset")
@@ -20,7 +21,18 @@ def page(text: str, results: Mapping[str, Any]) -> str:
     """The page with a table of these results."""
     before, rest = text.split(_BEGIN)
     after = rest.split(_END)[1]
-    return before + _BEGIN + table(results) + _END + after
+    middle, rest = after.split(_MEMORY_BEGIN)
+    last = rest.split(_MEMORY_END)[1]
+    told = _MEMORY_BEGIN + memory_table(results) + _MEMORY_END
+    return before + _BEGIN + table(results) + _END + middle + told + last
+
+
+def memory_table(results: Mapping[str, Any]) -> str:
+    """What each client did again that the task before it had done, with the pack and without."""
+    found = [(case, results.get(f"{case.name}/memory")) for case in cases().values()]
+    rows = [[case.title, str(each["with"]), str(each["without"])] for case, each in found if each is not None]
+    head = ["Client", "With the pack", "Without"]
+    return "\n".join(map(_line, [head, ["---"] * len(head), *rows])) + "\n"
 
 
 def table(results: Mapping[str, Any]) -> str:

@@ -55,7 +55,9 @@ def fly(case: Case, tasks: Sequence[Task], keep: Path, before: Sequence[Sequence
             run = ["run", "--json", "--session", SESSION, "--task", f"task{number}", *task.options, "--"]
             code, _ = flight.drive([str(BLACKBIRD), *run, *command], work, environ, stage)
             said = _read(stage, "stderr").splitlines()
-            told = next((json.loads(line) for line in reversed(said) if line.startswith('{"schema":"run/1"')), {})
+            told: dict[str, Any] = next(
+                (json.loads(line) for line in reversed(said) if line.startswith('{"schema":"run/1"')), {}
+            )
             done.append(Done(code, told, _read(stage, "stdout"), "\n".join(said)))
         flight.land(Home(bb, bb / "config.toml"), environ)
     shutil.rmtree(keep, ignore_errors=True)

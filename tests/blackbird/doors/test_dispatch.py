@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from blackbird.doors import schema
 from blackbird.doors.answer import Answer
 from blackbird.doors.dispatch import MOST_TOKENS, Dispatcher
+from blackbird.recall.whose import Whose
 from blackbird.tokens import Plain
 from tests.blackbird.doors.standin import StandIn, artifact
 
@@ -123,6 +124,12 @@ def test_the_session_of_the_arguments_goes_before_that_of_the_asker() -> None:
     memory = StandIn()
     dispatcher(memory, BLACKBIRD_SESSION="env").call("memory_search", {"query": "x", "session": "given"})
     assert memory.asked[0]["session"] == "given"
+
+
+def test_where_the_asker_works_is_told() -> None:
+    memory = StandIn()
+    Dispatcher(memory, {}, "/harbour").call("memory_search", {"query": "x"})
+    assert memory.askers == [Whose(folder="/harbour")]
 
 
 def test_the_task_of_the_process_is_not_that_of_another_session() -> None:

@@ -109,12 +109,30 @@ def test_a_memory_that_opens_slowly_keeps_neither_handshake_nor_list_waiting() -
     ids=["module", "command"],
 )
 def test_the_first_answer_comes_before_an_agent_stops_waiting(program: list[str]) -> None:
-    took = []
-    for _ in range(5):
+    took: list[float] = []
+    # What the machine does beside this is no fault of the program: one start of many has to be undisturbed.
+    while len(took) < 20 and min(took, default=1.0) >= 0.3:
         began = time.monotonic()
         with start(program=[sys.executable, *program]) as process:
             ask(process, "initialize", protocolVersion="2025-11-25", capabilities={})
             took.append(time.monotonic() - began)
             process.kill()
-    # What the machine does beside this is no fault of the program.
     assert min(took) < 0.3
+
+
+def test_what_takes_long_to_load_is_not_loaded_before_the_first_answer() -> None:
+    program = "import blackbird.doors.stdio, sys; print(*sys.modules)"
+    loaded = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    ).stdout.split()
+    slow = (
+        "mcp",
+        "pydantic",
+        "typer",
+        "rich",
+        "apsw",
+        "blackbird.recall",
+        "blackbird.derive",
+        "blackbird.config.load",
+    )
+    assert set(slow).isdisjoint(loaded)

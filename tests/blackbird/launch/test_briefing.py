@@ -145,7 +145,7 @@ def test_codex_is_told_by_a_hook_and_of_the_server(informed: Cockpit) -> None:
 
 @pytest.mark.requirement("HARNESS-04")
 def test_opencode_reads_the_pack_as_instructions_beside_those_of_its_user(informed: Cockpit) -> None:
-    theirs = {"instructions": ["mine.md"], "mcp": {"mine": {"type": "local", "command": ["m"]}}}
+    theirs: dict[str, Any] = {"instructions": ["mine.md"], "mcp": {"mine": {"type": "local", "command": ["m"]}}}
     seen = Seen(informed, "opencode", "run", "paint it", OPENCODE_CONFIG_CONTENT=json.dumps(theirs))
     content = json.loads(seen.environ["OPENCODE_CONFIG_CONTENT"])
     assert content["instructions"] == ["mine.md", seen.environ["BLACKBIRD_PACK"]]

@@ -56,6 +56,7 @@ def end(running: subprocess.Popen[bytes]) -> tuple[int, bytes]:
     return running.returncode, out
 
 
+@pytest.mark.requirement("MEMCLI-05")
 @pytest.mark.parametrize("code", [0, 7, 255])
 def test_its_exit_code_is_ours(shared: Cockpit, code: int) -> None:
     assert shared.run("--", *SH, f"exit {code}").returncode == code
@@ -66,6 +67,7 @@ def test_a_signal_that_ends_it_ends_us(shared: Cockpit, number: signal.Signals) 
     assert shared.run("--", *SH, f"kill -{number.value} $$").returncode == -number
 
 
+@pytest.mark.requirement("MEMCLI-05")
 def test_a_program_that_is_not_there(shared: Cockpit) -> None:
     done = shared.run("--", "no-such-program", "x")
     assert (done.returncode, done.stdout) == (127, b"")
@@ -80,6 +82,7 @@ def test_a_folder_is_no_program(shared: Cockpit) -> None:
     assert shared.run("--", "no-such-agent").returncode == 127
 
 
+@pytest.mark.requirement("MEMCLI-05")
 def test_a_program_that_is_not_executable(shared: Cockpit) -> None:
     path = shared.work / "plain.txt"
     path.write_text("words")

@@ -86,6 +86,7 @@ def test_options_that_cannot_be(alone: Cockpit, words: list[str], message: str) 
     assert done.stderr.decode().splitlines()[0] == f"✗ {message}"
 
 
+@pytest.mark.requirement("MEMCLI-05")
 def test_without_a_command_there_is_nothing_to_run(alone: Cockpit) -> None:
     done = alone.run()
     assert (done.returncode, done.stdout) == (125, b"")

@@ -58,7 +58,7 @@ def test_what_others_say_begins_no_line_no_section_and_no_tag(given_: Material) 
     assert pack.text.count("blackbird-context>") - pack.text.count("‹") <= 2
     pieces = wrappers.split(f"Do this.\n\n{pack.text}", Role.USER)
     assert [piece.origin for piece in pieces] == [Origin.USER, Origin.PACK]
-    assert not re.search(r"<[^\s\d=]|\|>|```|~~~|^- *(?:#|>|<|\w+:$)", "\n".join(lines[1:-1]), re.MULTILINE)
+    assert not re.search(r"<[^\s\d=]|\|>|```|~~~|^- *(?:#|>|\[art_)", "\n".join(lines[1:-1]), re.MULTILINE)
 
 
 @pytest.mark.requirement("PACK-11")
@@ -219,3 +219,10 @@ def test_what_has_no_room_is_pointed_to() -> None:
     assert pointed[0].text == "decision: Use crane number 37 for ship number 37"
     assert {line.ids for line in pointed} <= {(one.id,) for one in many}
     assert {one.why for one in pack.left_out} == {"no room: 50 of 60 tokens are taken"}
+
+
+def test_what_says_nothing_is_no_line() -> None:
+    silent = artifact(decision("> †"), key="silent")
+    pack = compose(material([silent, artifact(decision("Use one crane"))]), Plain())
+    assert lines(pack, "decisions") == ["Use one crane"]
+    assert [(one.id, one.why) for one in pack.left_out] == [(silent.id, "it says nothing")]

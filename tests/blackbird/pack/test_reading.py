@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from blackbird.artifacts.model import Artifact, Type
+from blackbird.artifacts.model import Artifact, Outcome, Status, Summary, Type
 from blackbird.artifacts.note import Note
 from blackbird.artifacts.plan import Task
 from blackbird.pack import reading
@@ -127,3 +127,11 @@ def test_work_goes_on_where_it_is_asked_for_unless_that_is_another_project(memor
     assert folder(session="s1") == "/home/dev/crane"
     assert folder(session="s9", folder="/home/dev/ship") == "/home/dev/ship"
     assert folder() is None
+
+
+def test_what_has_only_begun_tells_nothing(memory: Writing) -> None:
+    put(memory, "s1", artifact(Outcome(status=Status.UNKNOWN, description="the task ahead")), artifact(Summary()))
+    assert reading.material(memory, Wanted(session="s1")).own == ()
+    assert build(memory, Wanted(session="s1"), Plain()).text == ""
+    put(memory, "s1", artifact(Outcome(status=Status.UNKNOWN, bullets=("Changed calc.py",))))
+    assert len(reading.material(memory, Wanted(session="s1")).own) == 1

@@ -114,3 +114,10 @@ def test_what_was_chosen_outright_goes_before_what_was_said_in_passing() -> None
     prose = msgspec.structs.replace(decision("Use paint"), by=Speaker.AGENT, signal=Signal.PROSE)
     chosen = msgspec.structs.replace(decision("Use varnish"), signal=Signal.STRUCTURED)
     assert told(decisions(material([artifact(prose), artifact(chosen)]))) == ["Use varnish", "Use paint"]
+
+
+def test_a_reason_that_the_statement_has_is_not_told_twice() -> None:
+    said = decision("Use one crane, because two collide.", rationale="because two collide")
+    assert [one.forms[0] for one in decisions(material([artifact(said)])).candidates] == [
+        "Use one crane, because two collide."
+    ]

@@ -113,5 +113,31 @@ def test_how_a_command_ended_is_said_as_far_as_it_is_known() -> None:
         ran("make b", ok=False),
         msgspec.structs.replace(ran("make c", ok=False), exit_code=None),
     )
-    found = warnings(material([artifact(ended(Status.SUCCESS, commands=commands))]))
+    found = warnings(material([artifact(ended(Status.UNKNOWN, commands=commands))]))
     assert sorted(told(found)) == ["`make a` failed: no rule", "`make b` failed with 1", "`make c` failed"]
+
+
+def test_only_what_says_something_is_a_warning() -> None:
+    commands = (
+        ran("grep -r tide .", ok=False, kind="search"),
+        ran("pytest tests", ok=False, said="1 failed"),
+        ran("gh pr diff 1 -- a.py", ok=False, kind="vcs"),
+    )
+    well = artifact(ended(Status.SUCCESS, commands=commands))
+    assert told(warnings(material([well]))) == ["`gh pr diff 1 -- a.py` failed with 1"]
+    badly = artifact(ended(Status.FAIL, description="x", decided_by="`pytest tests`: 1 failed", commands=commands))
+    assert told(warnings(material([badly]))) == [
+        "x – fail: `pytest tests`: 1 failed",
+        "`gh pr diff 1 -- a.py` failed with 1",
+    ]
+    errors = ("Exit code 1", "<tool_use_error>no", "KeyError: 'tide'")
+    unknown = artifact(ended(Status.UNKNOWN, errors=errors))
+    assert told(warnings(material([unknown]))) == ["error met: KeyError: 'tide'"]
+
+
+def test_the_same_command_is_known_whatever_cuts_its_output() -> None:
+    commands = (ran("make dock 2>&1 | head -60", ok=False, kind="build"), ran("make dock | tail -5", kind="build"))
+    assert told(warnings(material([artifact(ended(Status.UNKNOWN, commands=commands))]))) == []
+    assert told(warnings(material([artifact(ended(Status.UNKNOWN, commands=commands[:1]))]))) == [
+        "`make dock` failed with 1"
+    ]

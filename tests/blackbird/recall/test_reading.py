@@ -14,7 +14,7 @@ from blackbird.errors import MemoryBusy, NotFound
 from blackbird.recall import Recall, Whose, bounds, view
 from blackbird.store import files
 from blackbird.tokens import Plain
-from blackbox.errors import UsageError, WriteError
+from blackbox.errors import ReadError, UsageError, WriteError
 from tests.blackbird.recall.kept import Kept
 
 #: What no rule of the recording knew when it passed; put together here so that no scanner of this file finds it.
@@ -40,10 +40,10 @@ def titles(recall: Recall, text: str, **how: Any) -> list[str]:
 def test_a_search_takes_in_what_is_new(kept: Kept) -> None:
     with kept.recall() as recall:
         assert "How is the weather in the harbour?" in titles(recall, "weather")
-        assert recall.report is not None
-        recall.report = None
+        first = recall.report
+        assert first is not None
         assert titles(recall, "lighthouse") == []
-        assert recall.report is None
+        assert recall.report is first
         kept.say(kept.two, "Where is the lighthouse?", "At the end of the mole.")
         kept.save()
         assert "Where is the lighthouse?" in titles(recall, "lighthouse")
@@ -83,6 +83,39 @@ def test_where_nothing_can_be_written_the_answer_goes_as_far_as_the_memory(
     with kept.recall() as recall:
         assert titles(recall, "weather")
         assert titles(recall, "lighthouse") == []
+
+
+def test_who_has_little_patience_is_answered_while_it_goes_on(kept: Kept, monkeypatch: pytest.MonkeyPatch) -> None:
+    derive.catch_up(kept.home)
+    kept.say(kept.two, "Where is the lighthouse?", "At the end of the mole.")
+    kept.save()
+    real, may_go_on = derive.catch_up, threading.Event()
+
+    def slowly(*arguments: Any) -> derive.Report:
+        may_go_on.wait(60)
+        return real(*arguments)
+
+    monkeypatch.setattr(derive, "catch_up", slowly)
+    with kept.recall(patience=0.01) as recall:
+        assert titles(recall, "weather")
+        assert titles(recall, "lighthouse") == []
+        may_go_on.set()
+        recall._freshness._patience = 60
+        assert titles(recall, "lighthouse")
+        assert recall.report is not None
+
+
+def test_what_goes_wrong_aside_is_told(kept: Kept, monkeypatch: pytest.MonkeyPatch) -> None:
+    derive.catch_up(kept.home)
+    kept.say(kept.two, "Where is the lighthouse?", "At the end of the mole.")
+    kept.save()
+
+    def fail(*_: Any) -> None:
+        raise ReadError("a segment", "")
+
+    monkeypatch.setattr(derive, "catch_up", fail)
+    with kept.recall(patience=60) as recall, pytest.raises(ReadError):
+        recall.search("weather")
 
 
 @pytest.mark.parametrize("content", [b"no database", b""])
@@ -313,3 +346,28 @@ def test_a_pack_for_a_session_that_is_about_to_begin(kept: Kept) -> None:
         assert recall.context(session="s1").budget == 1500
     with kept.recall("[context]\nbudget_tokens = 700\n") as recall:
         assert recall.context(session="s1").budget == 700
+
+
+@pytest.mark.parametrize(
+    ("own", "sessions"),
+    [
+        (Whose(folder="/quay/crane"), {"s1"}),
+        (Whose(folder="/quay/crane", session="about-to-begin", task="t1"), {"s1"}),
+        (Whose(folder="/quay/crane", session="s2"), {"s2"}),
+        (Whose(folder="/elsewhere"), {"s1", "s2"}),
+        (Whose(), {"s1", "s2"}),
+    ],
+)
+def test_who_works_in_a_folder_means_its_project_until_the_session_is_known(
+    tmp_path: Path, own: Whose, sessions: set[str]
+) -> None:
+    kept = Kept(tmp_path)
+    kept.book.state("run.start", "s1", "run_1", client="claude", cwd="/quay")
+    kept.book.state("run.start", "s2", "run_2", client="claude", cwd="/sea")
+    kept.say(kept.one, "Let's paint the lamp red.", "The lamp is red.")
+    kept.say(kept.two, "Let's paint the lamp blue.", "The lamp is blue.")
+    kept.save()
+    with kept.recall(own=own) as recall:
+        assert {card.session for card in recall.search("lamp").cards} == sessions
+        assert {card.session for card in recall.search("lamp", everywhere=True).cards} == {"s1", "s2"}
+        assert {card.session for card in recall.search("lamp", session="s2").cards} == {"s2"}

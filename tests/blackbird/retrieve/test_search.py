@@ -3,11 +3,15 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from blackbird.artifacts.model import Fact, Summary, ThreadState, Type
 from blackbird.retrieve.model import Asked, Found, Scope
 from blackbird.retrieve.search import search
+from blackbird.retrieve.weights import Limits
 from blackbird.store.writing import Writing
 from blackbird.tokens import Plain
 from tests.blackbird.retrieve.artifacts import (
@@ -181,3 +185,113 @@ def test_words_that_say_nothing_are_searched_if_there_are_no_others(memory: Writ
 def test_any_text_can_be_asked(memory: Writing, text: str) -> None:
     memory.put("s1", talk("something"))
     assert ask(memory, text).cards == ()
+
+
+@pytest.mark.requirement("SEARCH-02")
+@pytest.mark.parametrize(
+    ("text", "question"),
+    [
+        ("call getUserName now", "user"),
+        ("call getUserName now", "getusername"),
+        ("call get_user_name now", "getUserName"),
+        ("call getUserName now", "get_user_name"),
+        ("see store.texts.fields there", "texts"),
+        ("see src/app/cacheKeys.py there", "cache keys"),
+        ("see src/app/cacheKeys.py there", "src/app/cacheKeys.py"),
+        ("it said ECONNREFUSED twice", "econnrefused"),
+        ("raised HTTPError: 404", "http error"),
+        ("we met in café Zürich", "cafe zurich"),
+        ("昨日は東京都に行った", "東京"),
+        ("검색 결과를 보았다", "결과"),
+        ("猫がいる", "猫が"),
+    ],
+)
+def test_pieces_of_names_and_other_scripts_are_found(memory: Writing, text: str, question: str) -> None:
+    memory.put("s1", [artifact(said(text, speaker="x")), artifact(said("nothing of that", 9, speaker="x"))])
+    assert titles(ask(memory, question)) == [text]
+
+
+@pytest.mark.requirement("SEARCH-02")
+def test_a_word_in_a_field_of_its_own_counts_more(memory: Writing) -> None:
+    memory.put("s1", [artifact(said("cache it", 0)), artifact(said("it", 50, paths=("src/cache.py",)))])
+    found = ask(memory, "cache")
+    assert [card.why.matched for card in found.cards if card.why] == [{"paths": ("cache",)}, {"text": ("cache",)}]
+
+
+def test_words_in_too_many_artifacts_are_pruned_and_told(memory: Writing) -> None:
+    limits = Limits(few=3, common=0.02)
+    memory.put(
+        "s1", [artifact(said(f"common {'rare' if at == 2 else 'plain'}", 9 * at), key=str(at)) for at in range(5)]
+    )
+    asked = Asked(text="common rare", k=2)
+    found = search(memory, asked, Plain(), limits=limits)
+    assert (found.way, found.pruned, len(found.cards)) == ("any", ("common",), 1)
+    assert found.left_out == ("words in more than 3 artifacts: common",)
+    assert search(memory, msgspec.structs.replace(asked, k=1), Plain(), limits=limits).way == "all"
+    alone = search(memory, Asked(text="common", k=5), Plain(), limits=limits)
+    assert (alone.way, len(alone.cards)) == ("all", 5)
+    assert search(memory, Asked(text="common absent", k=5), Plain(), limits=limits).cards == ()
+
+
+def test_the_rarest_words_come_first_where_there_are_too_many_occurrences(memory: Writing) -> None:
+    memory.put(
+        "s1", [artifact(said(f"many {'seldom' if at < 2 else 'plain'}", 9 * at), key=str(at)) for at in range(6)]
+    )
+    found = search(memory, Asked(text="seldom many absent"), Plain(), limits=Limits(occurrences=5))
+    assert (found.pruned, found.weighed) == (("many",), 2)
+    assert found.left_out == ("words beyond 5 occurrences of rarer ones: many",)
+
+
+def test_what_was_concluded_is_weighed_however_much_was_said(memory: Writing) -> None:
+    memory.put("s1", [artifact(said("parser slow", 9 * at), key=str(at)) for at in range(30)])
+    memory.put("s2", [artifact(decision("the parser stays"), session="s2")])
+    found = search(memory, Asked(text="slow parser", k=40), Plain(), limits=Limits(coarse=5, read=5))
+    assert Type.DECISION in {card.type for card in found.cards}
+    whole = search(memory, Asked(text="parser", k=4), Plain(), limits=Limits(whole=5, coarse=5, read=5))
+    assert (whole.way, whole.cards[0].type) == ("all", Type.DECISION)
+    assert whole.left_out == ("all but the last 5 artifacts with all words",)
+
+
+def test_words_beyond_the_most_are_told(memory: Writing) -> None:
+    memory.put("s1", talk("one two three"))
+    found = search(memory, Asked(text="one two three"), Plain(), limits=Limits(words=2))
+    assert (found.words, found.left_out) == (("one", "two"), ("words beyond the first 2: three",))
+
+
+WORD = st.sampled_from(("parser", "tokens", "cache", "lexer", "retry"))
+
+
+@given(
+    st.lists(st.lists(WORD, min_size=1, max_size=3), min_size=1, max_size=8), st.lists(WORD, min_size=1, max_size=3)
+)
+@settings(max_examples=60, deadline=None)
+def test_what_has_all_words_is_among_what_has_some_and_before_it(
+    tmp_path_factory: pytest.TempPathFactory, texts: list[list[str]], question: list[str]
+) -> None:
+    with new_memory(tmp_path_factory.mktemp("memory") / "derived") as memory:
+        made = [artifact(said(" ".join(text), 9 * at), key=str(at)) for at, text in enumerate(texts)]
+        memory.put("s1", made)
+        every = {each.id for each, text in zip(made, texts, strict=True) if set(question) <= set(text)}
+        some = ask(memory, " ".join(question), k=50)
+        assert {card.id for card in some.cards} == {
+            each.id for each, text in zip(made, texts, strict=True) if set(question) & set(text)
+        }
+        assert {card.id for card in some.cards[: len(every)]} == every
+        if every:
+            whole = ask(memory, " ".join(question), k=len(every))
+            assert (whole.way, {card.id for card in whole.cards}) == ("all", every)
+
+
+@given(st.text(max_size=40))
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_no_question_fails(memory: Writing, text: str) -> None:
+    memory.put("s1", talk("something", text))
+    assert ask(memory, text).searched == 2
+
+
+@pytest.mark.requirement("SEARCH-06")
+def test_an_answer_says_how_long_it_is(memory: Writing) -> None:
+    memory.put("s1", talk("word " * 400))
+    found = ask(memory, "word", max_snippet_tokens=20)
+    assert Plain().count(found.cards[0].snippet) <= 20
+    assert found.tokens == Plain().count(f"{found.cards[0].title} {found.cards[0].snippet}")

@@ -71,6 +71,7 @@ def test_purge_takes_recordings_and_keys_and_leaves_what_is_not_ours(here: Place
             {"path": str(home / "config.toml"), "what": "your settings"},
             {"path": str(home / "notes.txt"), "what": "not ours"},
         ],
+        "clients": [],
     }
     assert names(home) == ["config.toml", "notes.txt"]
 
@@ -179,7 +180,19 @@ def test_what_somebody_keeps_in_a_folder_of_ours_stays_and_is_told(here: Place) 
     assert {each["path"] for each in planned["kept"]} == kept - {str(here.home.run), str(here.home.trace)}
 
 
-def test_a_client_is_refused_with_the_reason(here: Place) -> None:
+def test_a_client_that_has_nothing_is_told(here: Place) -> None:
     done = here.run("uninstall", "claude", "--yes")
-    assert (done.code, ca.folder(here.home).exists()) == (2, True)
-    assert done.err.startswith("✗ nothing is installed into `claude` or any other agent\n")
+    assert (done.code, ca.folder(here.home).exists()) == (1, True)
+    assert done.err.startswith("✗ nothing is installed into Claude Code\n")
+
+
+def test_settings_of_clients_are_put_back_with_all_else(here: Place, tmp_path: Path) -> None:
+    settings = tmp_path / "user" / ".gemini" / "settings.json"
+    settings.parent.mkdir(parents=True)
+    settings.write_text('{"theme": "x"}\n', encoding="utf-8")
+    assert here.run("install", "gemini", "--yes").code == 0
+    assert "blackbird" in settings.read_text(encoding="utf-8")
+    done = here.run("uninstall", "--yes")
+    assert (done.code, settings.read_text(encoding="utf-8")) == (0, '{"theme": "x"}\n')
+    assert done.out.startswith("✓ The entries are out of the settings of Gemini CLI\n")
+    assert "clients" not in names(here.home.path)

@@ -78,6 +78,7 @@ def alone(airfield: Airfield, name: str) -> Flight:
         return airfield.direct(client, provider)
 
 
+@pytest.mark.requirement("CORE-07")
 @pytest.mark.requirement("PROXY-22")
 @pytest.mark.parametrize(
     ("name", "way"), [(name, way) for name in CASES for way in WAYS if (name, way) != ("codex_http", "forward")]

@@ -238,6 +238,7 @@ def test_an_exchange_without_an_end_is_told_as_far_as_it_came(tmp_path: Path) ->
 SECRET = "ghp_" + "k7Rm2Qx9Lp4Zt8Vb3Nw6Yc1Hd5Jf0Gs" + "A1b2C3"
 
 
+@pytest.mark.requirement("TRED-07")
 @pytest.mark.requirement("CANON-07")
 def test_a_secret_that_the_stream_cut_in_two_is_taken_out_of_the_text(tmp_path: Path) -> None:
     flight = Flight("messages")

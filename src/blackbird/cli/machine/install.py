@@ -22,7 +22,8 @@ def command(client: Client, dry_run: DryRun = False, yes: Yes = False, as_json: 
     """Have every session of a client begin with a context pack, and offer it the memory's tools.
 
     Adds entries to the client's own settings: shows the difference first, and asks. What was there is kept, so that
-    blackbird uninstall CLIENT puts it back. Without it, blackbird run does the same for one child and changes no file.
+    blackbird uninstall CLIENT puts it back. Without it, blackbird run does the same for one child, and no file
+    changes.
 
     Examples:
 

@@ -37,8 +37,8 @@ def uninstall(
     """Remove all that Blackbird has put on this machine, but not what it recorded.
 
     Stops the recorder, and removes its files, the private CA, the systemd unit, completion scripts and what blackbird
-    install added to the settings of agents. Recordings, the key that proves them and your settings stay, and are told.
-    Shows what would go, and asks. With the name of a client, only its settings are put back as they were.
+    install added to the settings of agents. Recordings, the key that proves them and your settings stay, and are
+    told. Shows what would go, and asks. With the name of a client, only its settings are put back as they were.
 
     Examples:
 
@@ -55,9 +55,10 @@ def uninstall(
         _take_out(home, client, dry_run=dry_run, yes=yes, as_json=as_json)
         return
     taken_out = [(each, installing.prepare_uninstall(home, each)) for each in installing.installed(home)]
+    names = [each.name for each, _ in taken_out]
     found = inventory.take(home, os.environ, Path.home())
     if dry_run:
-        _tell_plan(found, purge=purge, as_json=as_json)
+        _tell_plan(found, names, purge=purge, as_json=as_json)
         return
     if not yes:
         if as_json or not _is_terminal():
@@ -70,8 +71,10 @@ def uninstall(
     after = inventory.take(home, os.environ, Path.home())
     if as_json:
         body = {"dry_run": False, "purge": purge, "stopped": stopped, "removed": [str(path) for path in gone]}
-        output.write_json({"schema": "uninstall/1", **body, "kept": _kept(after, purge=False)})
+        output.write_json({"schema": "uninstall/1", **body, "kept": _kept(after, purge=False), "clients": names})
         return
+    for each, _ in taken_out:
+        output.stdout().print(output.marked("✓", f"The entries are out of the settings of {each.title}"))
     _tell_end(gone, after, stopped)
 
 
@@ -85,7 +88,7 @@ def _take_out(home: Home, client: str, *, dry_run: bool, yes: bool, as_json: boo
             output.stdout().print(output.marked("✓", f"The entries are out of the settings of {known.title}"))
 
 
-def _tell_plan(found: Inventory, *, purge: bool, as_json: bool) -> None:
+def _tell_plan(found: Inventory, clients: list[str], *, purge: bool, as_json: bool) -> None:
     if not as_json:
         _show(output.stdout(), found, purge=purge)
         output.stdout().print("  Dry run - nothing was removed")
@@ -98,7 +101,7 @@ def _tell_plan(found: Inventory, *, purge: bool, as_json: bool) -> None:
         "stopped": pid,
         "removed": [str(each.path) for each in _going(found, purge)],
     }
-    output.write_json({"schema": "uninstall/1", **body, "kept": _kept(found, purge=purge)})
+    output.write_json({"schema": "uninstall/1", **body, "kept": _kept(found, purge=purge), "clients": clients})
 
 
 def _going(found: Inventory, purge: bool) -> list[Item]:
