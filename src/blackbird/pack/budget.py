@@ -1,10 +1,9 @@
 """How many tokens each section gets, and what fits into them.
 
 A section never takes more than its cap. If the caps together are more than the total leaves, files and commands get
-`NAMES` tokens and `NAMES_SHARE` of what is left, since a name is short and saves a search, and each other section
-gets its share of the rest in proportion to its cap; while one of them would get less than a line takes, the last of
-`HANDED` gives way. What a section does not use is handed on, in the order of `HANDED`, to those that would take more
-and are below their caps.
+`NAMES` tokens and `NAMES_SHARE` of what is left, since a name is short and saves a search. The others get a line each,
+as far as there is room for lines, in the order of `HANDED`, and share the rest in proportion to their caps. What a
+section does not use is handed on, in the same order, to those that would take more and are below their caps.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -29,9 +28,9 @@ ORDER = (
 #: Who is handed what others left: first who would lose most.
 HANDED = ("goal", "constraints", "decisions", "warnings", "open_threads", "files", "implemented", "facts", "pointers")
 #: What files and commands get of a total that is short.
-NAMES, NAMES_SHARE = 120, 0.45
+NAMES, NAMES_SHARE = 100, 0.5
 #: A heading and a line that says something.
-_LINE = 24
+_LINE = 20
 #: Nothing that says anything is shorter; and after so many that did not fit, none of the others is tried.
 _LEAST, _MISSES = 6, 8
 
@@ -64,15 +63,18 @@ def shares(caps: Caps, available: int, names: Sequence[str]) -> dict[str, int]:
 
 
 def _alike(wanted: Mapping[str, int], room: int) -> dict[str, int]:
-    """Shares in proportion to the caps; whoever stands last gives way as long as one would get next to nothing."""
-    staying = [name for name in HANDED if wanted.get(name)]
-    while staying:
-        in_all = sum(wanted[name] for name in staying)
-        given = {name: wanted[name] * room // in_all for name in staying}
-        if len(staying) == 1 or all(given[name] >= min(_LINE, wanted[name]) for name in staying):
-            return given
-        staying.pop()
-    return {}
+    """A line for each as far as there is room for lines, the first of `HANDED` first, and more in proportion to caps."""
+    given: dict[str, int] = {}
+    left = room
+    for name in (name for name in HANDED if wanted.get(name)):
+        line = min(_LINE, wanted[name], room)
+        if line > left:
+            break
+        given[name] = line
+        left -= line
+    more = {name: wanted[name] - line for name, line in given.items()}
+    in_all = sum(more.values()) or 1
+    return {name: min(wanted[name], line + left * more[name] // in_all) for name, line in given.items()}
 
 
 def spread(

@@ -8,6 +8,7 @@ from blackbird.artifacts import shortening
 _BLOCK = re.compile(r"(?:#{1,6}|>+|[-*+•]|\d{1,3}[.)]|-{3,}|={3,}|\*{3,}|_{3,})(?=\s|$)\s*|>+|[†\s]+")
 #: A sign that opens a tag, also where a client escaped it.
 _TAG = re.compile(r"(?:<|&(?:lt|#0*60|#[xX]0*3[cC]);?)(?=[^\s\d=]|$)")
+_OPENED = re.compile(r"^<")
 _CLOSING = re.compile(r"\|>")
 _FENCE = re.compile(r"`{3,}|~{3,}")
 _ROLES = r"human|assistant|system|developer|user|tool"
@@ -24,7 +25,7 @@ def quoted(text: str, longest: int = 240, *, leads: bool = True) -> str:
     line = _CLOSING.sub("|›", line)
     line = _INSTRUCTION.sub(r"(\1)", line)
     line = _ID.sub("(", line)
-    line = _without_blocks(line) if leads else line
+    line = _OPENED.sub("‹", _without_blocks(line)) if leads else line
     return _SPEAKER.sub(lambda found: f"{found['first'] or found['role']} –", line).strip()
 
 

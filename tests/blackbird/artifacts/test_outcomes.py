@@ -8,6 +8,15 @@ from blackbird.canon.model import Origin
 from tests.blackbird.artifacts.stories import Story
 
 PASSED = "..\n2 passed in 0.02s\n"
+GO_FAILED = """\
+--- FAIL: TestTide (0.00s)
+    tide_test.go:9: want 3
+--- FAIL: TestShip (0.00s)
+    ship_test.go:4: want 5
+FAIL
+FAIL\texample.org/harbour\t0.004s
+FAIL
+"""
 FAILED = "F.\nFAILED test_lamp.py::test_light - assert 1 == 2\n1 failed, 1 passed in 0.03s\n"
 
 
@@ -209,6 +218,23 @@ def test_notable_errors_are_first_lines_each_once() -> None:
         "FAILED test_lamp.py::test_light - assert 1 == 2",
         "File does not exist.",
     )
+
+
+def test_what_failed_is_named_behind_the_first_lines_of_errors() -> None:
+    story = Story()
+    story.shell("go test ./...", GO_FAILED, 1)
+    assert content(story).errors == (
+        "tide_test.go:9: want 3",
+        "--- FAIL: TestTide (0.00s)",
+        "--- FAIL: TestShip (0.00s)",
+    )
+
+
+def test_an_exit_code_is_no_error_while_something_says_more() -> None:
+    story = Story()
+    story.call("Bash", {"command": "frobnicate"}, "Exit code 2\nno such dock", error=True)
+    story.call("Bash", {"command": "frobnicate"}, "Exit code 3", error=True)
+    assert content(story).errors == ("no such dock", "Exit code 3")
 
 
 @pytest.mark.requirement("ARTYPE-02")

@@ -4,7 +4,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from blackbird.artifacts.model import Artifact, Change, Command, Outcome, Status
-from blackbird.pack.working import COMMANDS, FILES, Batch, Worth, batches, spelled, working_set
+from blackbird.pack.working import (
+    COMMANDS,
+    ERRORS,
+    FILES,
+    Batch,
+    WorkingSet,
+    Worth,
+    batches,
+    spelled,
+    working_set,
+)
 from tests.blackbird.pack.given import MINUTE, TEXTS, ran
 from tests.blackbird.retrieve.artifacts import NOW, artifact
 
@@ -35,7 +45,7 @@ def commands(*lines: Command, asked: str = "") -> list[str]:
 
 
 def test_nothing_is_worth_naming_of_nothing() -> None:
-    assert working_set([], {}) == ((), ())
+    assert working_set([], {}) == ((), (), ())
 
 
 def test_what_was_worked_on_last_comes_first() -> None:
@@ -148,13 +158,14 @@ def test_each_says_where_it_comes_from_and_why() -> None:
 
 def test_lines_of_a_pack_begin_with_commands_and_name_each_once() -> None:
     worth = [Worth(str(at), ("art_1",), 1.0, "") for at in range(60)]
-    found = working_set([], {})._replace(files=tuple(worth), commands=tuple(worth[:20]))
+    found = WorkingSet(tuple(worth), tuple(worth[:20]), tuple(worth[:9]))
     told = list(batches(found))
     assert [(batch.kind, len(batch.items)) for batch in told] == [
         (COMMANDS, 7),
         (FILES, 24),
         (COMMANDS, 6),
         (FILES, 24),
+        (ERRORS, 6),
         (COMMANDS, 6),
         (FILES, 12),
         (COMMANDS, 1),
@@ -168,6 +179,19 @@ def test_a_line_names_the_first_ones() -> None:
     assert spelled(Batch(FILES, names), 1) == "a.py"
     assert spelled(Batch(FILES, names[1:2]), 1) == "in ../: b.yml"
     assert spelled(Batch(COMMANDS, names[:1] * 2), 2) == "a.py · a.py"
+    assert spelled(Batch(ERRORS, names[:1]), 1) == "errors met: a.py"
+
+
+def test_errors_come_last_where_there_is_little_else() -> None:
+    worth = (Worth("a", ("art_1",), 1.0, ""),)
+    assert [batch.kind for batch in batches(WorkingSet(worth, worth, worth))] == [COMMANDS, FILES, ERRORS]
+    assert [batch.kind for batch in batches(WorkingSet(errors=worth))] == [ERRORS]
+
+
+def test_errors_are_told_as_they_were_met_but_not_those_of_the_agents_own_tools() -> None:
+    met = ("<tool_use_error>File does not exist.", "a.go:3:1: x is unused", "Exit code 2")
+    work = artifact(Outcome(status=Status.FAIL, errors=met), title="work")
+    assert [one.text for one in working_set([work], {}).errors] == ["a.go:3:1: x is unused"]
 
 
 @given(st.lists(st.tuples(TEXTS, TEXTS), max_size=5), TEXTS)
