@@ -159,5 +159,5 @@ These are talks between two people and not sessions of agents, and what is measu
 found, not whether an answer would be right. The best lexical variant is FTS5 with stems over date, speaker and turn,
 joined by reciprocal rank (60) with one over each turn and its two neighbours. What counts at all (neighbours by their
 distance, each word up to a limit) was found with four conversations in view, and so was how little age counts; how
-much neighbours and repetition count was then chosen by the first two of them alone. So the held-out rows say more than
-the tuned ones, and less than conversations that nobody had seen."""
+much neighbours and repetition count was then chosen by the first two of them alone. So the held-out rows say more
+than the tuned ones, and less than conversations that nobody had seen."""

@@ -2,8 +2,8 @@
 
 A section never takes more than its cap. If the caps together are more than the total leaves, files and commands get
 `NAMES` tokens and `NAMES_SHARE` of what is left, since a name is short and saves a search. The others get a line
-each, as far as there is room for lines, in the order of `HANDED`, and share the rest in proportion to their caps. What
-a section does not use is handed on, in the same order, to those that would take more and are below their caps.
+each, as far as there is room for lines, in the order of `HANDED`, and share the rest in proportion to their caps.
+What a section does not use is handed on, in the same order, to those that would take more and are below their caps.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
