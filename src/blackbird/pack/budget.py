@@ -1,9 +1,9 @@
 """How many tokens each section gets, and what fits into them.
 
 A section never takes more than its cap. If the caps together are more than the total leaves, files and commands get
-`NAMES` tokens and `NAMES_SHARE` of what is left, since a name is short and saves a search. The others get a line each,
-as far as there is room for lines, in the order of `HANDED`, and share the rest in proportion to their caps. What a
-section does not use is handed on, in the same order, to those that would take more and are below their caps.
+`NAMES` tokens and `NAMES_SHARE` of what is left, since a name is short and saves a search. The others get a line
+each, as far as there is room for lines, in the order of `HANDED`, and share the rest in proportion to their caps.
+What a section does not use is handed on, in the same order, to those that would take more and are below their caps.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -63,7 +63,7 @@ def shares(caps: Caps, available: int, names: Sequence[str]) -> dict[str, int]:
 
 
 def _alike(wanted: Mapping[str, int], room: int) -> dict[str, int]:
-    """A line for each as far as there is room for lines, the first of `HANDED` first, and more in proportion to caps."""
+    """A line for each, in the order of `HANDED` as far as there is room, and more in proportion to caps."""
     given: dict[str, int] = {}
     left = room
     for name in (name for name in HANDED if wanted.get(name)):

@@ -10,9 +10,9 @@ the files and commands of the last sessions was the hardest to beat. So that is 
 
 What does not exist any more, or lies outside of the project, is left out. Pure: it looks at its arguments alone.
 
-How it stands in a pack: some lines, each of some commands, of some files or of some errors, each item once, the best first; paths in
-full from the folder of the work, since a shortened path cannot be opened, and no id to each of them, but one to a
-line. `batches` gives the lines in the order in which they are worth their place.
+How it stands in a pack: some lines, each of some commands, of some files or of some errors, each item once, the best
+first; paths in full from the folder of the work, since a shortened path cannot be opened, and no id to each of them,
+but one to a line. `batches` gives the lines in the order in which they are worth their place.
 """
 
 import functools
