@@ -44,7 +44,7 @@ class Stores(msgspec.Struct):
 
 def stores(world: World, artifacts: int, cache: Path = CACHE) -> Stores:
     """The stores of so many artifacts: those of the last run, if the same code made them."""
-    folder = cache / f"{artifacts}-{SCHEMA}-{_VERSION}-{zlib.crc32(builder_version().encode()):08x}"
+    folder = cache / f"{artifacts}-{SCHEMA}-{_VERSION}"
     home = Home(folder / "home", folder / "home" / "config.toml")
     plain, tantivy = PlainFts(folder / "plain.db"), Tantivy.there_is(folder / "tantivy")
     if not (folder / _MADE).is_file():
@@ -54,6 +54,9 @@ def stores(world: World, artifacts: int, cache: Path = CACHE) -> Stores:
         sizes = {"blackbird": _size(home.derived), "plain FTS5": _size(folder / "plain.db")}
         sizes |= {"tantivy": _size(folder / "tantivy")} if tantivy is not None else {}
         (folder / _MADE).write_bytes(msgspec.json.encode(Made(artifacts, seconds, sizes)))
+    # Another builder would have it made anew, and there is no trace to make it from.
+    with files.locked(home.derived), Writing(files.current(home.derived) or home.derived) as memory:
+        memory.set_meta(builder=builder_version())
     made = msgspec.json.decode((folder / _MADE).read_bytes(), type=Made)
     return Stores(home, plain, tantivy, made)
 

@@ -80,7 +80,7 @@ def session_named(memory: Memory, name: str | None) -> str:
 
     Raises `NotFound` if there is none, and `UsageError` if several are meant.
     """
-    if name is not None and name in memory.sessions():
+    if name is not None and memory.has_session(name):
         return name
     census = Census.read(memory.meta("survey")) or Census()
     scopes = census.sessions().scopes

@@ -61,8 +61,13 @@ def test_ways_of_faults_are_as_the_page_says() -> None:
 
 
 def test_page_keeps_its_text() -> None:
-    page = "Before.\n<!-- begin: results -->\nold\n<!-- end: results -->\nAfter.\n"
-    made = report.page(page, {})
-    assert made.startswith("Before.\n<!-- begin: results -->\n| Client |")
-    assert made.endswith("<!-- end: results -->\nAfter.\n")
-    assert report.page(made, {}) == made
+    old = (
+        "Before.\n<!-- begin: results -->\nold\n<!-- end: results -->\nBetween.\n"
+        "<!-- begin: memory -->\nold\n<!-- end: memory -->\nAfter.\n"
+    )
+    new = report.page(old, {"gemini/memory": {"with": 0, "without": 3}})
+    assert new.startswith("Before.\n<!-- begin: results -->\n| Client |")
+    assert "<!-- end: results -->\nBetween.\n<!-- begin: memory -->\n| Client |" in new
+    assert row("Gemini CLI", new.partition("Between.")[2]) == ["Gemini CLI", "0", "3"]
+    assert new.endswith("|\n<!-- end: memory -->\nAfter.\n")
+    assert "old" not in new

@@ -1,5 +1,6 @@
 """What is kept of a session beside its artifacts: what it is for, where it took place and when."""
 
+import re
 from collections.abc import Iterable
 
 import msgspec
@@ -18,6 +19,10 @@ class Spending(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     run: str | None = None
     model: str
     spent: Spent
+
+
+#: Folders that hold all of a user's projects, or a machine's: what lies below them has nothing else in common.
+_OF_A_USER = re.compile(r"(?:/[^/]+)?|/(?:home|users)/[^/]+", re.IGNORECASE)
 
 
 class Note(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -49,7 +54,8 @@ class Note(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         own, others = (self.root or self.folder or "").lower(), (other.root or other.folder or "").lower()
         if not own or not others:
             return False
-        return own == others or (others + "/").startswith(own + "/") or (own + "/").startswith(others + "/")
+        outer, inner = sorted((own.rstrip("/"), others.rstrip("/")), key=len)
+        return outer == inner or (inner.startswith(outer + "/") and _OF_A_USER.fullmatch(outer) is None)
 
 
 def note(timeline: Timeline, artifacts: Iterable[Artifact] = ()) -> Note:

@@ -44,7 +44,7 @@ class Recalls:
     def knows(self, session: str) -> bool:
         """Whether there is a session of that name."""
         try:
-            return self.of(Whose()).ask(lambda memory: session in memory.sessions())
+            return self.of(Whose()).ask(lambda memory: memory.has_session(session))
         except NotFound:
             return False
 

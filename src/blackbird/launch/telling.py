@@ -15,6 +15,7 @@ from blackbox.errors import BlackboxError
 from blackbox.terminal.output import printable
 
 _MINUTE = 60
+_UNKNOWN = "unknown"
 #: How many variables the first line names.
 _NAMED = 3
 _COLOURS = {"✓": "32", "✗": "31", "!": "33"}
@@ -113,7 +114,7 @@ def farewell(told: dict[str, Any]) -> tuple[str, str, list[str]]:
     if told["tunnels"]:
         what = "connection" if told["tunnels"] == 1 else "connections"
         below.append(f"tunnelled  {told['tunnels']} {what} to other hosts, unseen")
-    if told["calls"] and told["outcome"] is not None:
+    if told["outcome"] is not None and _is_known(told["outcome"]):
         below.append(f"outcome    {_outcome(told['outcome'])}")
     if told["calls"] or told["problem"] is not None:
         below.append(f"recorded   session {told['session']}, task {told['task']}, run {told['run']}")
@@ -130,6 +131,11 @@ def _headline(told: dict[str, Any]) -> str:
     sizes = f"{round_size(told['request_bytes'])} up, {round_size(told['response_bytes'])} down"
     end = f", {told['signal']}" if told["signal"] else f", exit code {told['exit_code']}" if told["exit_code"] else ""
     return f"{calls}{wrong}{still}, {sizes}, {_time(told)}{end}"
+
+
+def _is_known(outcome: dict[str, Any]) -> bool:
+    """Whether it says anything: nobody needs a line to be told that nothing is known."""
+    return outcome["status"] != _UNKNOWN or bool(outcome["tests"] or outcome["files"])
 
 
 def _outcome(outcome: dict[str, Any]) -> str:

@@ -3,6 +3,7 @@
 import enum
 import functools
 import hashlib
+import re
 from collections.abc import Iterator
 from typing import Any, TypeVar
 
@@ -18,6 +19,8 @@ _SHORT = 1 << 16
 #: Rules that were prepared together, and are likely to be needed together again.
 _REMEMBERED = 64
 _SECTION = "redaction."
+#: Names that were given here. A pack has hundreds of them, and no more is in one than that it is there.
+_ID = re.compile(r"art_[a-z2-7]{16}")
 
 
 class Egress:
@@ -63,7 +66,7 @@ class Egress:
 
 def _texts(value: Any) -> Iterator[str]:
     if isinstance(value, str):
-        if not isinstance(value, enum.Enum):
+        if not isinstance(value, enum.Enum) and not _ID.fullmatch(value):
             yield value
     elif isinstance(value, msgspec.Struct):
         for name in value.__struct_fields__:

@@ -344,7 +344,7 @@ def _whole(memory: Memory, identifier: str) -> Stored:
 
 def _named(memory: Memory, name: str) -> str:
     """What the memory calls a session. Its own names are known to it; others need the census."""
-    if name in memory.sessions():
+    if memory.has_session(name):
         return name
     from blackbird import derive  # noqa: PLC0415 - see above
 
@@ -352,7 +352,7 @@ def _named(memory: Memory, name: str) -> str:
 
 
 def _has(memory: Memory, session: str | None) -> bool:
-    return session is not None and session in memory.sessions()
+    return session is not None and memory.has_session(session)
 
 
 def _project_at(memory: Memory, folder: str) -> tuple[str, ...]:

@@ -3,6 +3,8 @@
 import math
 from typing import NamedTuple
 
+import msgspec
+
 from blackbird.retrieve import candidates, occurrences, ranking, scoping
 from blackbird.retrieve.candidates import Near
 from blackbird.retrieve.cards import card
@@ -38,7 +40,12 @@ class _Search:
         self._asked = asked
         self._counter = counter
         self._weights = weights
-        self._limits = limits
+        self._limits = msgspec.structs.replace(
+            limits,
+            coarse=max(limits.coarse, asked.k),
+            read=max(limits.read, asked.k),
+            close=max(limits.close, asked.k),
+        )
 
     def found(self) -> Found:
         """The answer."""
@@ -91,9 +98,8 @@ class _Search:
             if each.number in stored
         ]
         weighed.sort(key=_order)
-        close = max(limits.close, self._asked.k)
-        looked = [self._close(each, planned.terms, words, newest) for each in weighed[:close]]
-        return sorted(looked, key=_order) + weighed[close:]
+        looked = [self._close(each, planned.terms, words, newest) for each in weighed[: limits.close]]
+        return sorted(looked, key=_order)
 
     def _value(self, near: Near, words: Words) -> float:
         own = dict.fromkeys(candidates.places(words.held.get(near.number, 0)), 1.0)

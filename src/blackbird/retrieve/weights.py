@@ -77,8 +77,9 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     #: Artifacts with all words, of each kind, that are weighed: the last written.
     whole: int = 1000
     #: Artifacts whose neighbourhood is looked at, of each kind; those that are read; those that are read closely.
-    coarse: int = 120
-    read: int = 80
+    #: More if more are asked for.
+    coarse: int = 64
+    read: int = 64
     close: int = 16
     #: Artifacts without an index that are looked at: the last written.
     waiting: int = 1000

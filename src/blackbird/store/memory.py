@@ -123,6 +123,10 @@ class Memory:
         query = "SELECT name, digest FROM session WHERE name IN (SELECT value FROM json_each(?))"
         return dict(self._rows(query, [msgspec.json.encode(list(sessions)).decode()]))
 
+    def has_session(self, name: str) -> bool:
+        """Whether a session was written under this very name."""
+        return any(self._rows("SELECT 1 FROM session WHERE name = ?", [name]))
+
     def notes(self) -> dict[str, Note]:
         """What is kept of each session beside its artifacts; read again only if something was written since."""
         with files.told(self.path):

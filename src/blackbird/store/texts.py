@@ -52,7 +52,7 @@ class Fields(NamedTuple):
     """The indexed text of an artifact, field by field."""
 
     scope: str
-    #: Who said it and when, of which task, and its title unless the text begins so.
+    #: What it is, who said it and when, of which task, and its title unless the text begins so.
     head: str
     text: str
     paths: str = ""
@@ -74,7 +74,8 @@ def fields(artifact: Artifact) -> Fields:
     """All that is indexed of an artifact."""
     found = said(artifact)
     title = "" if one_line(found.text).startswith(artifact.title.rstrip("…")) else artifact.title
-    head = (found.who, _date(artifact.at), artifact.task or "", title)
+    kind = "" if artifact.type is Type.SEGMENT else artifact.type.replace("_", " ")
+    head = (kind, found.who, _date(artifact.at), artifact.task or "", title)
     return Fields(
         scope=" ".join(scope_tokens(artifact)),
         head=spelled(" ".join(each for each in head if each)),

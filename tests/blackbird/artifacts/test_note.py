@@ -133,3 +133,11 @@ def test_a_folder_may_be_spelled_with_other_capitals() -> None:
     assert one.is_project_of(other)
     assert other.is_project_of(one)
     assert not one.is_project_of(Note(session="c", folder="/Users/dev/source/apple"))
+
+
+@pytest.mark.parametrize("folder", ["/home/dev", "/Users/dev", "/root", "/", "/workspace"])
+def test_a_folder_of_all_projects_is_no_project_of_any(folder: str) -> None:
+    above, below = Note(session="a", folder=folder), Note(session="b", folder=f"{folder.rstrip('/')}/source/app")
+    assert not above.is_project_of(below)
+    assert not below.is_project_of(above)
+    assert above.is_project_of(Note(session="c", folder=folder))

@@ -53,7 +53,12 @@ class Seen:
     """What a stand-in was started with."""
 
     def __init__(
-        self, cockpit: Cockpit, name: str, *words: str, options: tuple[str, ...] = (), **environ: str
+        self,
+        cockpit: Cockpit,
+        name: str,
+        *words: str,
+        options: tuple[str, ...] = (),
+        environ: dict[str, str] | None = None,
     ) -> None:
         cockpit.program(name, CLIENT)
         run = ("--session", "harbour", "--task", "paint", "--json", *options, "--", name, *words)
@@ -146,7 +151,7 @@ def test_codex_is_told_by_a_hook_and_of_the_server(informed: Cockpit) -> None:
 @pytest.mark.requirement("HARNESS-04")
 def test_opencode_reads_the_pack_as_instructions_beside_those_of_its_user(informed: Cockpit) -> None:
     theirs: dict[str, Any] = {"instructions": ["mine.md"], "mcp": {"mine": {"type": "local", "command": ["m"]}}}
-    seen = Seen(informed, "opencode", "run", "paint it", OPENCODE_CONFIG_CONTENT=json.dumps(theirs))
+    seen = Seen(informed, "opencode", "run", "paint it", environ={"OPENCODE_CONFIG_CONTENT": json.dumps(theirs)})
     content = json.loads(seen.environ["OPENCODE_CONFIG_CONTENT"])
     assert content["instructions"] == ["mine.md", seen.environ["BLACKBIRD_PACK"]]
     assert content["mcp"]["mine"] == theirs["mcp"]["mine"]
@@ -199,7 +204,7 @@ def test_without_a_pack_nothing_is_added(informed: Cockpit) -> None:
 
 
 def test_a_setting_turns_it_off(informed: Cockpit) -> None:
-    seen = Seen(informed, "some-agent", **{INJECT: "false"})
+    seen = Seen(informed, "some-agent", environ={INJECT: "false"})
     assert (seen.files, seen.told["pack"]) == ({}, None)
 
 
@@ -209,7 +214,7 @@ def test_without_tools_the_pack_is_there(informed: Cockpit) -> None:
 
 
 def test_a_memory_that_fails_never_stops_the_agent(informed: Cockpit) -> None:
-    seen = Seen(informed, "some-agent", "x", BLACKBIRD_CONTEXT_BUDGET_TOKENS="none")
+    seen = Seen(informed, "some-agent", "x", environ={"BLACKBIRD_CONTEXT_BUDGET_TOKENS": "none"})
     assert seen.arguments == ["x"]
     first = seen.stderr.splitlines()[0]
     assert first.startswith("! No context pack: ")

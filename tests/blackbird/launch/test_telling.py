@@ -68,3 +68,32 @@ def test_no_call_is_told_plainly() -> None:
 def test_what_could_not_be_counted_is_not_called_nothing() -> None:
     mark, headline, below = telling.farewell({**TOLD, "calls": 0, "problem": "the disk is gone"})
     assert (mark, headline, below) == ("!", "What passed could not be counted: the disk is gone", RECORDED)
+
+
+@pytest.mark.parametrize(
+    ("outcome", "line"),
+    [
+        ({"status": "unknown", "decided_by": None, "tests": [], "files": []}, None),
+        ({"status": "unknown", "decided_by": None, "tests": [], "files": ["a"]}, "unknown, 1 file changed"),
+        (
+            {
+                "status": "success",
+                "decided_by": "the last test",
+                "tests": [
+                    {"line": "pytest", "ok": False, "said": None},
+                    {"line": "pytest", "ok": True, "said": "3 passed"},
+                ],
+                "files": ["a", "b"],
+            },
+            "success (the last test), tests: 3 passed, 2 files changed",
+        ),
+        (
+            {"status": "fail", "decided_by": None, "tests": [{"line": "x", "ok": None, "said": None}], "files": []},
+            "fail, tests: ended, nobody knows how",
+        ),
+    ],
+)
+def test_the_outcome_has_a_line_if_it_says_anything(outcome: dict[str, Any], line: str | None) -> None:
+    _, _, below = telling.farewell({**TOLD, "outcome": outcome})
+    found = [each for each in below if each.startswith("outcome")]
+    assert found == ([] if line is None else [f"outcome    {line}"])

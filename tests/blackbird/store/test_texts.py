@@ -22,8 +22,8 @@ def test_what_is_no_transcript_can_be_asked_for_as_one() -> None:
 
 
 def test_a_title_is_indexed_where_the_text_does_not_say_it() -> None:
-    assert fields(artifact(decision("Use uv for it"), title="Use uv…", at=None)).head == "user"
-    assert fields(artifact(decision("Use uv for it"), title="Installer", at=None)).head == "user Installer"
+    assert fields(artifact(decision("Use uv for it"), title="Use uv…", at=None)).head == "decision user"
+    assert fields(artifact(decision("Use uv for it"), title="Installer", at=None)).head == "decision user Installer"
 
 
 @pytest.mark.requirement("SEARCH-02")

@@ -51,7 +51,8 @@ def _card(card: Card, *, explain: bool) -> Iterator[Line]:
 def _why(why: Why) -> str:
     fields = "; ".join(f"{field}: {', '.join(words)}" for field, words in why.matched.items())
     boosts = f"words {why.words:.2f} × scope {why.scope:.2f} × recency {why.recency:.2f} × type {why.type:.2f}"
-    return f"{boosts}{f' ({fields})' if fields else ''}"
+    state = f" × state {why.state:.2f}" if why.state != 1 else ""
+    return f"{boosts}{state}{f' ({fields})' if fields else ''}"
 
 
 def _searched(found: Found, *, explain: bool) -> Iterator[Line]:
