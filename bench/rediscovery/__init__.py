@@ -176,5 +176,7 @@ A token is four characters here. The pack's contract, decisions, constraints, ta
 same budget; the lists have nothing else. Weights and shares were chosen with the first two thirds of the sessions
 in view, which have 17 items: with so few, the last third was looked at, too, and is held back in name more than in
 fact. Names stand many to a line in a pack, which flatters its useful share. The measure rewards what agents happen
-to do again, so decisions are judged by labels and by questions instead. Seven of the transcripts write their times
-in another form: they are part of the product's memory, and give neither items nor lines to the lists."""
+to do again, so decisions are judged by labels and by questions instead. Six of the transcripts write their times in
+another form: they are part of the product's memory, and give neither items nor lines to the lists. Without them in
+the memory, the pack has 35 of the 51 rare items at 400 tokens, one less than the list of the most recent, and as
+many as before at 800 and 1500."""
