@@ -29,6 +29,7 @@ MOST_MEMORY = 150 << 20
 _GIANT = 100
 _MEBIBYTE = 1 << 20
 _METRICS = b"GET /_blackbird/metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+_PATIENCE_SECONDS = 10.0
 
 Dice = random.Random
 Pick = Callable[[Dice, str], tuple[Order, Manner]]
@@ -99,6 +100,14 @@ def _files(pid: int) -> int:
     return len(list(Path(f"/proc/{pid}/fd").iterdir()))
 
 
+def _settled_files(pid: int, before: int) -> int:
+    """How many files stay open: connections that clients dropped are closed a moment later."""
+    end = time.monotonic() + _PATIENCE_SECONDS
+    while (found := _files(pid)) > before and time.monotonic() < end:
+        time.sleep(0.1)
+    return found
+
+
 class Soak:
     """Load for a while."""
 
@@ -120,7 +129,7 @@ class Soak:
         watch.cancel()
         status = await asyncio.to_thread(self._settle)
         self.books.memory.append(_memory(pid))
-        self.books.files = before, _files(pid)
+        self.books.files = before, await asyncio.to_thread(_settled_files, pid, before)
         self.books.restarts = status
         return self.books
 

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from blackbird.config import settings, values
-from blackbird.config.settings import MEMORY, PLANNED, RECORDER
+from blackbird.config.settings import PLANNED, READERS, RECORDER
 
 EVERY = list(settings.known().values())
 
@@ -13,7 +13,7 @@ EVERY = list(settings.known().values())
 @pytest.mark.parametrize("setting", EVERY, ids=lambda setting: setting.name)
 def test_a_setting_is_whole(setting: settings.Setting) -> None:
     assert re.fullmatch(r"[a-z]+\.[a-z_]+", setting.name)
-    assert setting.read_by in (RECORDER, MEMORY) or setting.read_by.startswith(PLANNED)
+    assert setting.read_by in READERS or setting.read_by.startswith(PLANNED)
     assert bool(setting.choices) == (setting.type == "choice")
     assert setting.help.strip() == setting.help != ""
     if setting.default is not None:

@@ -351,10 +351,10 @@ def test_a_pack_for_a_session_that_is_about_to_begin(kept: Kept) -> None:
 @pytest.mark.parametrize(
     ("own", "sessions"),
     [
-        (Whose(folder="/quay/crane"), {"s1"}),
-        (Whose(folder="/quay/crane", session="about-to-begin", task="t1"), {"s1"}),
-        (Whose(folder="/quay/crane", session="s2"), {"s2"}),
-        (Whose(folder="/elsewhere"), {"s1", "s2"}),
+        (Whose(folder="/srv/quay/crane"), {"s1"}),
+        (Whose(folder="/srv/quay/crane", session="about-to-begin", task="t1"), {"s1"}),
+        (Whose(folder="/srv/quay/crane", session="s2"), {"s2"}),
+        (Whose(folder="/srv/elsewhere"), {"s1", "s2"}),
         (Whose(), {"s1", "s2"}),
     ],
 )
@@ -362,8 +362,8 @@ def test_who_works_in_a_folder_means_its_project_until_the_session_is_known(
     tmp_path: Path, own: Whose, sessions: set[str]
 ) -> None:
     kept = Kept(tmp_path)
-    kept.book.state("run.start", "s1", "run_1", client="claude", cwd="/quay")
-    kept.book.state("run.start", "s2", "run_2", client="claude", cwd="/sea")
+    kept.book.state("run.start", "s1", "run_1", client="claude", cwd="/srv/quay")
+    kept.book.state("run.start", "s2", "run_2", client="claude", cwd="/srv/sea")
     kept.say(kept.one, "Let's paint the lamp red.", "The lamp is red.")
     kept.say(kept.two, "Let's paint the lamp blue.", "The lamp is blue.")
     kept.save()
