@@ -8,7 +8,9 @@ _BLANKS = re.compile(r"\s+")
 
 def one_line(text: str, longest: int = _LONGEST) -> str:
     """A text as one line, cut at a word where it is too long."""
-    line = _BLANKS.sub(" ", text).strip()
+    # What is printable has no other blank than the space.
+    is_one = "  " not in text and text.isprintable()
+    line = text.strip() if is_one else _BLANKS.sub(" ", text).strip()
     if len(line) <= longest:
         return line
     cut = line.rfind(" ", longest // 2, longest)

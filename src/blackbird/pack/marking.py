@@ -15,11 +15,15 @@ _ROLES = r"human|assistant|system|developer|user|tool"
 _SPEAKER = re.compile(rf"^(?P<first>(?i:{_ROLES}))\s*:|\b(?P<role>{_ROLES.title()}|{_ROLES.upper()})\s*:")
 _INSTRUCTION = re.compile(r"\[(/?INST)\]")
 _ID = re.compile(r"\[(?=art_)")
+#: Without any of these, a line that begins with a letter can pose as nothing. Most have none.
+_SIGN = re.compile(r"[<&`~|\[:]")
 
 
 def quoted(text: str, longest: int = 240, *, leads: bool = True) -> str:
     """A text of somebody else, as a part of one line; `leads`: nothing of ours stands before it."""
     line = shortening.one_line(_seen(text), longest)
+    if line[:1].isalpha() and _SIGN.search(line) is None:
+        return line
     line = _FENCE.sub("''", line)
     line = _TAG.sub("‹", line)
     line = _CLOSING.sub("|›", line)

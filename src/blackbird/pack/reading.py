@@ -112,7 +112,7 @@ def neighbours(notes: Mapping[str, Note], wanted: Wanted) -> list[str]:
 
 
 def _of(memory: Memory, session: str, bounds: Mapping[Type, int]) -> tuple[Artifact, ...]:
-    found = (stored.artifact for kind, most in bounds.items() for stored in memory.newest(session, kind, most))
+    found = (stored.artifact for stored in memory.newest(session, bounds))
     return tuple(artifact for artifact in found if tells_anything(artifact))
 
 

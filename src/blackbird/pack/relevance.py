@@ -71,7 +71,9 @@ def weigh(
     if shared:
         score += _WORDS * len(shared) / len(ahead.words)
         why.append(f"words: {', '.join(shared[:4])}")
-    known = names(text) | names(" ".join(files)) if ahead.names else frozenset()
+    said = f"{text}\n{' '.join(files)}"
+    lower = said.lower()
+    known = names(said) if any(name in lower for name in ahead.names) else frozenset()
     named = sorted(ahead.names & known, key=lambda name: (-len(name), name))
     if named:
         score += _NAMED

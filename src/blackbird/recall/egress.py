@@ -14,10 +14,9 @@ from blackbox.redaction.redactor import Redactor
 from blackbox.redaction.rules import built_in
 
 _Value = TypeVar("_Value")
-#: Up to so many bytes it is quicker to find out first which rules can match at all.
-_SHORT = 1 << 16
-#: Rules that were prepared together, and are likely to be needed together again.
-_REMEMBERED = 64
+#: For so many short answers it is quicker to find out first which rules can match at all, and prepare only those: a
+#: command gives one answer. Whoever gives more has all rules prepared, which then find more quickly.
+_SHORT, _FEW = 1 << 16, 2
 _SECTION = "redaction."
 #: Names that were given here. A pack has hundreds of them, and no more is in one than that it is there.
 _ID = re.compile(r"art_[a-z2-7]{16}")
@@ -28,16 +27,19 @@ class Egress:
 
     def __init__(self, config: Config) -> None:
         self._config = config
-        self._prepared: dict[tuple[str, ...], Redactor] = {}
+        self._answered = 0
 
     def clean(self, value: _Value) -> _Value:
         """The value with each secret in a text of it replaced by its marker; if there is none, the very same."""
         texts = list(dict.fromkeys(_texts(value)))
-        redactor = self._redactor_for("\n".join(texts).encode("utf-8", "surrogatepass"))
+        together = "\n".join(texts).encode("utf-8", "surrogatepass")
+        redactor = self._redactor_for(together)
+        # Hardly any answer has one. What stands in a text is found as well where texts stand below each other.
+        if not redactor.find(together):
+            return value
         changed = {text: cleaned for text in texts if (cleaned := redactor.redact(text).text) != text}
-        found: Any = _replaced(value, changed) if changed else value
-        cleaned_value: _Value = found
-        return cleaned_value
+        found: _Value = _replaced(value, changed) if changed else value
+        return found
 
     @functools.cached_property
     def name(self) -> str:
@@ -56,12 +58,9 @@ class Egress:
         return redactor(self._config)
 
     def _redactor_for(self, data: bytes) -> Redactor:
-        if len(data) > _SHORT:
-            return self._redactor
-        narrowed = self._redactor.for_text(data)
-        if len(self._prepared) >= _REMEMBERED:
-            self._prepared.clear()
-        return self._prepared.setdefault(tuple(item.id for item in narrowed.items), narrowed)
+        self._answered += 1
+        is_enough = self._answered > _FEW or len(data) > _SHORT
+        return self._redactor if is_enough else self._redactor.for_text(data)
 
 
 def _texts(value: Any) -> Iterator[str]:

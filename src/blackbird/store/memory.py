@@ -1,7 +1,8 @@
 """What is asked of the memory: artifacts by their id, session, task, type or run; findings; how far it is."""
 
 import contextlib
-from collections.abc import Collection, Iterable, Iterator
+import math
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
@@ -99,12 +100,15 @@ class Memory:
         given = {name: str(value) for name, value in asked.items() if value is not None}
         return self._stored(" AND ".join(f"{name} = ?" for name in given) or "1", list(given.values()))
 
-    def newest(self, session: str, kind: Type, most: int) -> list[Stored]:
-        """The last ones of a type in a session, at most so many; the newest first."""
-        chosen = "SELECT number FROM artifact WHERE session = ? AND type = ? ORDER BY at DESC, id LIMIT ?"
-        query = f"SELECT body, is_expired FROM artifact WHERE number IN ({chosen}) ORDER BY at DESC, id"  # noqa: S608 (no values)
-        found = self._rows(query, [session, str(kind), most])
-        return [Stored(_ARTIFACT.decode(body), bool(expired)) for body, expired in found]
+    def newest(self, session: str, bounds: Mapping[Type, int]) -> list[Stored]:
+        """The last ones of each type in a session, at most so many; the newest of the first type first."""
+        each = "SELECT number FROM artifact WHERE session = ? AND type = ? ORDER BY at DESC, id LIMIT ?"
+        chosen = " UNION ALL ".join([f"SELECT number FROM ({each})"] * len(bounds))  # noqa: S608 (no values)
+        query = f"SELECT body, is_expired FROM artifact WHERE number IN ({chosen})"  # noqa: S608 (no values)
+        values = [value for kind, most in bounds.items() for value in (session, str(kind), most)]
+        found = [Stored(_ARTIFACT.decode(body), bool(expired)) for body, expired in self._rows(query, values)]
+        order = {kind: place for place, kind in enumerate(bounds)}
+        return sorted(found, key=lambda stored: _newest_first(order, stored.artifact))
 
     def findings(self, session: str | None = None) -> list[Finding]:
         """What could not be understood: of a session, or all."""
@@ -261,6 +265,11 @@ def _joined(places: Iterable[tuple[str, int]], reach: int) -> Iterator[tuple[str
 
 def _spelled(numbers: Iterable[int]) -> str:
     return msgspec.json.encode(list(numbers)).decode()
+
+
+def _newest_first(order: Mapping[Type, int], artifact: Artifact) -> tuple[int, float, str]:
+    at = artifact.at if artifact.at is not None else -math.inf
+    return order[artifact.type], -at, artifact.id
 
 
 class Reader:

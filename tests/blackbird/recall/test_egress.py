@@ -11,6 +11,7 @@ from blackbird.artifacts.model import Type
 from blackbird.config import layers
 from blackbird.config.resolve import Config, resolve
 from blackbird.recall.egress import Egress
+from tests.blackbox.redaction import corpus
 
 TOKEN = "ghp_" + "Zb3kQ9xT1vLm7RwY5nHc2JpD8sFg4KaE6uVi"
 HIDDEN = "[redacted:github_token]"
@@ -85,3 +86,14 @@ def test_bytes_are_cleaned_and_what_was_masked_is_counted() -> None:
 def test_long_answers_are_cleaned_as_short_ones() -> None:
     words = ("the sea is calm " * 5000, f"the key is {TOKEN}")
     assert EGRESS.clean(words) == (words[0], f"the key is {HIDDEN}")
+
+
+@pytest.mark.requirement("SEC-05")
+@pytest.mark.parametrize("lead", ["calm", "password", "the key is", "-----BEGIN", '{"a": "', "token:"])
+def test_among_other_texts_every_secret_is_found_that_is_found_alone(lead: str) -> None:
+    """One look at all texts tells whether any has to be looked at by itself."""
+    texts = [case.text for case in corpus.read_corpus()]
+    found = [text for text in texts if EGRESS.clean(text) != text]
+    assert len(found) > 100
+    for text in found[::5]:
+        assert EGRESS.clean([lead, text, "mate"])[1] == EGRESS.clean(text)

@@ -229,7 +229,7 @@ def test_notes_are_read_again_when_they_changed(memory: Writing) -> None:
 def test_the_newest_of_a_type_are_found(memory: Writing) -> None:
     memory.put("s1", [made(f"{at}", at=at) for at in range(4)] + [made("fact", kind=Type.FACT, at=9)])
     memory.put("s2", [made("other", session="s2", at=8)])
-    assert [stored.artifact.title for stored in memory.newest("s1", Type.SEGMENT, 2)] == ["3", "2"]
+    assert [stored.artifact.title for stored in memory.newest("s1", {Type.SEGMENT: 2})] == ["3", "2"]
 
 
 def test_a_session_is_known_by_its_very_name(memory: Writing) -> None:
