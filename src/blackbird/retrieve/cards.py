@@ -16,6 +16,7 @@ _LONGEST_TITLE = 120
 #: Characters of a text that are searched for the best place of a snippet.
 _LOOK = 20_000
 _CUT = "…"
+_LONGEST_TOKEN = 24
 
 
 def card(
@@ -52,10 +53,12 @@ def card(
 
 def snippet(text: str, start: int, counter: Counter, most: int) -> str:
     """As much of a text as may be, from a little before a place on; cut at blanks, and by the counter's word."""
-    text_tokens = counter.count(text)
-    if text_tokens <= most:
+    # A token of more letters there is none.
+    sample = text if len(text) <= most * _LONGEST_TOKEN else text[start : start + most * _LONGEST_TOKEN]
+    sample_tokens = counter.count(sample)
+    if sample_tokens <= most and sample is text:
         return text
-    length = len(text) * most // text_tokens
+    length = len(sample) * most // max(sample_tokens, 1)
     # What the text has on average is a good guess; a passage that is denser is cut until it fits.
     while length > 0:
         found = _piece(text, start, length)
