@@ -209,6 +209,15 @@ class Recall:
             self._note("context", began, session=answer.session, task=answer.task, **told)
         return answer
 
+    def knows(self, session: str) -> bool:
+        """Whether anything is known of a session of this name."""
+        with self._lock:
+            try:
+                self._answer(lambda memory: _named(memory, session))
+            except NotFound:
+                return False
+        return True
+
     def evidence(self, identifier: str) -> list[Piece]:
         """The very bytes that an artifact comes from, and whether they are what was written."""
         from blackbird.recall import pieces  # noqa: PLC0415 - see above
