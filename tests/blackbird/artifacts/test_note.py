@@ -4,6 +4,7 @@ import functools
 import operator
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -159,7 +160,7 @@ def test_a_folder_of_all_projects_is_no_project_of_any(folder: str) -> None:
     ],
 )
 def test_what_is_above_a_repository_is_no_part_of_it(
-    one: dict[str, str], other: dict[str, str], *, is_same: bool
+    one: dict[str, Any], other: dict[str, Any], *, is_same: bool
 ) -> None:
     first, second = Note(session="a", **one), Note(session="b", **other)
     assert (first.is_project_of(second), second.is_project_of(first)) == (is_same, is_same)

@@ -109,7 +109,9 @@ def _show_memory(console: Console, figures: Figures, session: str | None) -> Non
     count = sum(held.artifacts.values())
     if lag.records:
         age = round_duration(lag.seconds)
-        console.print(output.marked("!", f"The memory is {counted(lag.records, 'record')} behind, the oldest {age} old"))
+        console.print(
+            output.marked("!", f"The memory is {counted(lag.records, 'record')} behind, the oldest {age} old")
+        )
     else:
         console.print(output.marked("✓", "The memory has all that is in the trace"))
     console.print(f"  {counted(count, 'artifact')} {whose}; the memory takes {round_size(held.bytes)}")
