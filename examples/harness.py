@@ -14,6 +14,7 @@ import urllib.error
 import urllib.request
 
 from blackbird.harness import Harness, Task
+from blackbox.errors import BlackboxError
 
 MODEL = os.environ.get("MODEL", "claude-haiku-4-5")
 PLAN = (
@@ -67,4 +68,9 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    if "ANTHROPIC_API_KEY" not in os.environ:
+        sys.exit("set ANTHROPIC_API_KEY to a key of the provider")
+    try:
+        sys.exit(main())
+    except BlackboxError as error:
+        sys.exit(f"{error.message}: {error.remedy}")

@@ -30,4 +30,6 @@ def main(question: str) -> None:
 
 
 if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit('ask one question: python memory_anthropic.py "What …?"')
     main(sys.argv[1])

@@ -27,4 +27,6 @@ def main(question: str) -> None:
 
 
 if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit('ask one question: python memory_openai_responses.py "What …?"')
     main(sys.argv[1])

@@ -1,5 +1,6 @@
 """JSON as people keep it, with comments and in their own layout: entries added and removed, all else as it is."""
 
+import collections
 import json
 import re
 from collections.abc import Callable, Mapping
@@ -7,6 +8,9 @@ from typing import Any, NamedTuple
 
 _BLANK = re.compile(r"(?:\s+|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
 _SPACES = re.compile(r"[ \t]*")
+#: What of a line belongs to the entry before it: a comment.
+_REMARK = re.compile(r"(?:[ \t]+|/\*[^\n]*?\*/)*(?://[^\n]*)?(?=\r?\n)")
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|//[^\n]*|/\*.*?\*/|\S', re.DOTALL)
 _SCALAR = re.compile(r'"(?:[^"\\\x00-\x1f]|\\.)*"|-?[0-9][0-9.eE+-]*|true|false|null')
 _UNIT = "  "
 #: The name of our own entries: what is below it is ours as a whole.
@@ -124,15 +128,17 @@ def _inserted(text: str, node: Node, first: int | None, last: int | None, spell:
     """One more entry behind the last, laid out as the first is: on a line of its own, or in the same."""
     outer = _indent(text, node.start)
     if first is None or last is None:
-        inside = outer + _UNIT
-        return f"{text[: node.start + 1]}\n{inside}{spell(inside)}\n{outer}{text[node.start + 1 :].lstrip()}"
+        inside, close = outer + _UNIT, node.end - 1
+        return f"{text[:close].rstrip()}\n{inside}{spell(inside)}\n{outer}{text[close:]}"
     own = text.rfind("\n", node.start, first)
     comma = _skip(text, last)
-    at, mark = (comma + 1, "") if text[comma : comma + 1] == "," else (last, ",")
+    # Who ends the last entry with a comma keeps one there.
+    at, mark, end = (comma + 1, "", ",") if text[comma : comma + 1] == "," else (last, ",", "")
     if own == -1:
-        return f"{text[:at]}{mark} {spell(None)}{text[at:]}"
-    inside = _indent(text, first)
-    return f"{text[:at]}{mark}\n{inside}{spell(inside)}{text[at:]}"
+        return f"{text[:at]}{mark} {spell(None)}{end}{text[at:]}"
+    inside, remark = _indent(text, first), _REMARK.match(text, at)
+    line = remark.end() if remark is not None else at
+    return f"{text[:at]}{mark}{text[at:line]}\n{inside}{spell(inside)}{end}{text[line:]}"
 
 
 def _spelled(value: Any, indent: str | None) -> str:
@@ -147,10 +153,9 @@ def _cut(text: str, start: int, end: int) -> str:
     if text[after : after + 1] == ",":
         end = after + 1
     else:
-        before = re.search(rf",{_BLANK.pattern}\Z", text[:start], re.DOTALL)
+        before = _comma_before(text, start)
         if before is not None:
-            rest = text[before.start() + 1 : start]
-            text = text[: before.start()] + rest + text[start:]
+            text = text[:before] + text[before + 1 :]
             start, end = start - 1, end - 1
     line = text.rfind("\n", 0, start) + 1
     following = _SPACES.match(text, end)
@@ -160,6 +165,13 @@ def _cut(text: str, start: int, end: int) -> str:
     if text[end : end + 1] == " " and text[start - 1 : start] in (" ", "{", "["):
         end += 1
     return (text[:start].rstrip(" ") if text[end : end + 1] in ("}", "]") else text[:start]) + text[end:]
+
+
+def _comma_before(text: str, start: int) -> int | None:
+    """Where the comma stands that parts an entry from the one before; those in comments part nothing."""
+    tokens = (found for found in _TOKEN.finditer(text, 0, start) if not found[0].startswith(("//", "/*")))
+    last = next(iter(collections.deque(tokens, maxlen=1)), None)
+    return last.start() if last is not None and last[0] == "," else None
 
 
 def _value(text: str, at: int) -> Node:

@@ -47,15 +47,30 @@ class Note(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     spent: tuple[Spending, ...] = ()
 
     def is_project_of(self, other: "Note") -> bool:
-        """Whether both took place in the same project."""
+        """Whether both took place in the same project.
+
+        A repository is a project by itself: what is above it, beside it or nested in it is another.
+        """
         if self.repository is not None and other.repository is not None:
             return self.repository == other.repository
-        # Disks that do not tell capitals apart let the same folder be spelled in several ways.
-        own, others = (self.root or self.folder or "").lower(), (other.root or other.folder or "").lower()
-        if not own or not others:
-            return False
-        outer, inner = sorted((own.rstrip("/"), others.rstrip("/")), key=len)
-        return outer == inner or (inner.startswith(outer + "/") and _OF_A_USER.fullmatch(outer) is None)
+        if self.root and other.root:
+            return _spelled(self.root) == _spelled(other.root)
+        if self.root or other.root:
+            return _lies_in(self.root or other.root, other.folder if self.root else self.folder)
+        return _lies_in(self.folder, other.folder) or _lies_in(other.folder, self.folder)
+
+
+def _lies_in(outer: str | None, inner: str | None) -> bool:
+    """Whether a folder is another, or lies below it and has more in common with it than its user."""
+    if not outer or not inner:
+        return False
+    above, below = _spelled(outer), _spelled(inner)
+    return above == below or (below.startswith(above + "/") and _OF_A_USER.fullmatch(above) is None)
+
+
+def _spelled(folder: str) -> str:
+    """Disks that do not tell capitals apart let the same folder be spelled in several ways."""
+    return folder.lower().rstrip("/")
 
 
 def note(timeline: Timeline, artifacts: Iterable[Artifact] = ()) -> Note:

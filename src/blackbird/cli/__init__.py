@@ -1,6 +1,7 @@
 """The command `blackbird`: reads arguments, asks the recorder or the trace, shows the answer. No logic of its own.
 
 app           the entry point: commands, exit codes, how errors are told
+outline       help on all commands without loading them
 running       up · down
 status        status
 environment   env

@@ -1,4 +1,4 @@
-"""The entry point: `run`, `mcp` and `mem search` go straight on if their words are plain, others by the commands."""
+"""The entry point: what is asked often and in plain words goes straight on, all else by the commands."""
 
 import importlib
 import sys
@@ -22,5 +22,10 @@ def main() -> None:
         from blackbird.doors import stdio  # noqa: PLC0415 - no other command needs it
 
         sys.exit(stdio.main())
+    if sys.argv[1:] == ["--version"]:
+        from blackbird.doors.version import version  # noqa: PLC0415 - no other command needs it
+
+        sys.stdout.write(f"blackbird {version()}\n")
+        sys.exit(0)
     # What reads arguments takes longer to load than an agent should have to wait.
     importlib.import_module("blackbird.cli.commands").main()

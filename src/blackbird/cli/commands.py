@@ -7,12 +7,14 @@ from typing import Annotated, Any
 
 import typer
 
+from blackbird.cli import outline
 from blackbird.cli.unknown import Commands
 from blackbird.errors import NotFound
 from blackbox.terminal import output
 from blackbox.terminal import program as terminal
 
 EXIT_MISSING = 1
+_HELP = ("-h", "--help")
 
 _EPILOG = (
     "Exit codes: 0 done, 1 nothing was found or no recorder runs, 2 wrong usage or configuration, 3 the recorder or "
@@ -59,17 +61,7 @@ COMMANDS = {
 
 def build(word: str | None = None) -> typer.Typer:
     """The command line: with the command that a word names, or with all of them if it names none."""
-    app = typer.Typer(
-        name="blackbird",
-        cls=Commands,
-        help="Record what agents really sent and received, and look at it.",
-        epilog=_EPILOG,
-        add_completion=False,  # `blackbird completion` prints the script, and edits no file of a shell
-        rich_markup_mode=None,
-        context_settings={"help_option_names": ["-h", "--help"]},
-        pretty_exceptions_enable=False,  # they print local variables, and those may hold secrets
-    )
-    app.callback(invoke_without_command=True)(overview)
+    app = _empty()
     for name in [word] if word in COMMANDS else COMMANDS:
         place, _, attribute = COMMANDS[name].partition(":")
         module = importlib.import_module(place)
@@ -78,6 +70,30 @@ def build(word: str | None = None) -> typer.Typer:
             app.add_typer(found, name=name)
         else:
             app.command(name, **getattr(module, "OPTIONS", {}))(found)
+    return app
+
+
+def outlined() -> typer.Typer:
+    """The command line without what its commands do: enough for help on all of them, or for none."""
+    app = _empty()
+    for name, where in COMMANDS.items():
+        place, _, attribute = where.partition(":")
+        outline.add(app, name, place, attribute)
+    return app
+
+
+def _empty() -> typer.Typer:
+    app = typer.Typer(
+        name="blackbird",
+        cls=Commands,
+        help="Record what agents really sent and received, and look at it.",
+        epilog=_EPILOG,
+        add_completion=False,  # `blackbird completion` prints the script, and edits no file of a shell
+        rich_markup_mode=None,
+        context_settings={"help_option_names": list(_HELP)},
+        pretty_exceptions_enable=False,  # they print local variables, and those may hold secrets
+    )
+    app.callback(invoke_without_command=True)(overview)
     return app
 
 
@@ -104,4 +120,12 @@ def main() -> None:
     word = next(iter(sys.argv[1:]), None)
     if "_BLACKBIRD_COMPLETE" in os.environ:
         importlib.import_module("blackbird.cli.machine.completion").prepare()
-    terminal.run(build(word), {NotFound: EXIT_MISSING})
+        app = build(word)
+    else:
+        app = outlined() if _names_none(word) else build(word)
+    terminal.run(app, {NotFound: EXIT_MISSING})
+
+
+def _names_none(word: str | None) -> bool:
+    """Whether no command can come of it; behind another option than that for help, there may be one."""
+    return word is None or word in _HELP or not (word in COMMANDS or word.startswith("-"))

@@ -38,6 +38,11 @@ def show_duration(milliseconds: int) -> str:
     return _show(milliseconds, _TIMES)
 
 
+def counted(count: int, what: str) -> str:
+    """So many of something, as people say it: `1 session`, `1,200 sessions`."""
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
 def round_size(size: int) -> str:
     """A size for people, who want to know about how much."""
     unit, factor = "B", 1

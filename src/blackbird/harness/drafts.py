@@ -26,7 +26,7 @@ class Draft(msgspec.Struct, kw_only=True, forbid_unknown_fields=False):
 class Written(msgspec.Struct, kw_only=True):
     """A plan as it is written down. `goal` is what it says that all of it is for."""
 
-    tasks: list[Draft | str] = []
+    tasks: list[Draft | str]
     goal: str | None = None
 
 

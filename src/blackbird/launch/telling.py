@@ -145,7 +145,8 @@ def _outcome(outcome: dict[str, Any]) -> str:
     if outcome["tests"]:
         last = outcome["tests"][-1]
         how = last["said"] or {True: "passed", False: "failed", None: "ended, nobody knows how"}[last["ok"]]
-        said.append(f"tests: {how}")
+        # What decided may be that very line of the tests.
+        said += [] if last["said"] and last["said"] in why else [f"tests: {how}"]
     if outcome["files"]:
         said.append(f"{len(outcome['files'])} file" + ("" if len(outcome["files"]) == 1 else "s") + " changed")
     return printable(", ".join(said))

@@ -26,6 +26,8 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     description: str | None = None
     #: Where the agent is going to work, for a session that nothing is known of yet.
     folder: str | None = None
+    #: The folder that its repository begins at, if it is in one.
+    root: str | None = None
     caps: Caps = Caps()
 
 

@@ -84,7 +84,7 @@ def _folder(note: Note | None, wanted: Wanted) -> str | None:
     """Where the task will be worked on: as was asked, unless its session is known to be of another project."""
     if note is None or note.folder is None:
         return wanted.folder
-    asked = Note(session=note.session, folder=wanted.folder)
+    asked = Note(session=note.session, folder=wanted.folder, root=wanted.root)
     return wanted.folder if asked.is_project_of(note) else note.folder
 
 
@@ -105,7 +105,7 @@ def neighbours(notes: Mapping[str, Note], wanted: Wanted) -> list[str]:
     """The other sessions of the same project, the newest first."""
     own = notes.get(wanted.session) if wanted.session is not None else None
     if own is None or (own.folder is None and own.repository is None):
-        own = Note(session=wanted.session or "", folder=wanted.folder)
+        own = Note(session=wanted.session or "", folder=wanted.folder, root=wanted.root)
     found = [note for name, note in notes.items() if name != wanted.session and own.is_project_of(note)]
     found.sort(key=lambda note: (-(note.ended or note.began or 0), note.session))
     return [note.session for note in found[:SESSIONS]]

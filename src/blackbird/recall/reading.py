@@ -6,6 +6,7 @@ What answers one kind of question is loaded when it is first asked: a command as
 import threading
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
@@ -37,6 +38,8 @@ _Answer = TypeVar("_Answer")
 #: What the contract with an agent grants to one run; more is not refused, but counted.
 _GRANTED = {"search": 1, "get": 2}
 _MOST_CARDS = 100
+#: What a repository has at its root: a folder, or a file in a second work tree of it.
+_REPOSITORY = ".git"
 
 
 class Recall:
@@ -194,6 +197,7 @@ class Recall:
                 task=self._own.task if task is None and is_own else task,
                 description=description,
                 folder=folder,
+                root=_root(folder) if folder is not None else None,
                 caps=limits.caps(self._config, budget),
             )
             return self._kept_pack(memory, reading.completed(memory, wanted))
@@ -204,6 +208,15 @@ class Recall:
             told = {"tokens": answer.tokens, "sections": sections, "cached": is_kept}
             self._note("context", began, session=answer.session, task=answer.task, **told)
         return answer
+
+    def knows(self, session: str) -> bool:
+        """Whether anything is known of a session of this name."""
+        with self._lock:
+            try:
+                self._answer(lambda memory: _named(memory, session))
+            except NotFound:
+                return False
+        return True
 
     def evidence(self, identifier: str) -> list[Piece]:
         """The very bytes that an artifact comes from, and whether they are what was written."""
@@ -357,8 +370,14 @@ def _has(memory: Memory, session: str | None) -> bool:
 
 def _project_at(memory: Memory, folder: str) -> tuple[str, ...]:
     """The sessions of the project that a folder is of."""
-    here = Note(session="", folder=folder)
+    here = Note(session="", folder=folder, root=_root(folder))
     return tuple(name for name, note in memory.notes().items() if here.is_project_of(note))
+
+
+def _root(folder: str) -> str | None:
+    """The folder that the repository begins at in which a folder lies, if it lies in one."""
+    path = Path(folder)
+    return next((str(each) for each in (path, *path.parents) if (each / _REPOSITORY).exists()), None)
 
 
 def _project(memory: Memory, session: str) -> tuple[str, ...]:

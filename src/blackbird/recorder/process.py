@@ -213,7 +213,7 @@ def _not_started(config: Config, reason: str) -> RecorderFailed:
     if _is_taken(listen):
         return RecorderFailed(
             f"{listen} is in use by another program",
-            "end that program, or choose another port: blackbird up --port 4142, or proxy.listen in your file",
+            "end that program, or choose another port: blackbird up --port 4151, or proxy.listen in your file",
         )
     return RecorderFailed(f"the recorder did not start: {reason}", "blackbird up --foreground shows all it says")
 

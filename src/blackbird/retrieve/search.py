@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from blackbird.config.units import counted
 from blackbird.retrieve import candidates, occurrences, ranking, scoping
 from blackbird.retrieve.candidates import Near
 from blackbird.retrieve.cards import card
@@ -163,7 +164,7 @@ class _Search:
         others = self._memory.tally() - searched
         found = []
         if others:
-            found.append(f"{others} artifacts outside of {scoping.named(self._asked)}")
+            found.append(f"{counted(others, 'artifact')} outside of {scoping.named(self._asked)}")
         if planned.beyond:
             found.append(f"words beyond the first {self._limits.words}: {', '.join(planned.beyond)}")
         if words is not None:

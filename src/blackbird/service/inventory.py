@@ -26,7 +26,8 @@ _CA = ("ca.pem", "ca.key", "bundle-*.pem", "lock", ".*.tmp")
 _CLIENTS = ("*.json", ".*.tmp")
 _TRACE = ("[0-9]*.wal", "[0-9]*.seal", "[0-9]*.gone", "[0-9]*.part", "synced", "lock")
 _SPOOL = ("spool.jsonl", "spool.taken.jsonl")
-_DERIVED = ("imports.json", "imports.lock", "memory.db", "memory-*.db*", "memory.lock", ".memory.db.tmp")
+_DERIVED = ("imports.json", "imports.lock", "memory.db", "memory-*.db*", "memory.lock", ".*.tmp")
+_PACKS = ("*.json", ".*.tmp")
 
 
 class Item(msgspec.Struct, frozen=True):
@@ -71,6 +72,8 @@ def take(home: Home, environ: Mapping[str, str], user_home: Path) -> Inventory:
         Item(home.path / "runs.jsonl", "the runs that were registered"),
         *(Item(home.path / name, "tool events that wait for a recorder") for name in _SPOOL),
         *(Item(path, "what was asked of the memory") for path in (home.usage, home.usage_before)),
+        # Before the folder that it is in, which goes once it is empty.
+        Item(home.derived / "packs", "context packs that were made", _PACKS),
         Item(home.derived, "what was derived from the recordings", _DERIVED),
     ]
     configuration = [Item(home.config_file, "your settings")]

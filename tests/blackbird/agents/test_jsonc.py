@@ -36,8 +36,8 @@ def test_entries_are_added_where_they_belong_and_comments_stay() -> None:
     assert after == (
         COMMENTED.replace(
             '"other": {"command": "o"} // theirs\n',
-            '"other": {"command": "o"},\n    "blackbird": {\n      "command": "b",\n      "args": [\n        "x"\n'
-            "      ]\n    } // theirs\n",
+            '"other": {"command": "o"}, // theirs\n    "blackbird": {\n      "command": "b",\n      "args": [\n'
+            '        "x"\n      ]\n    }\n',
         )
         .replace('["Bash"]', '["Bash", "one", "two"]')
         .replace(
@@ -81,6 +81,23 @@ def test_any_layout_will_do(text: str) -> None:
     after = jsonc.added(text, ENTRIES)
     assert jsonc.parse(after).value == {**before, **ENTRIES}
     assert jsonc.parse(jsonc.removed(after, ENTRIES, text)).value == before
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        COMMENTED,
+        '{\n  "a": 1, // one\n}\n',
+        '{\n  "a": 1 /* one */ // more, and more,\n}\n',
+        '{\n  "mcpServers": {\n    "other": {}, // theirs\n  }, // all,\n  // the end,\n}\n',
+        "{ // nothing yet,\n}\n",
+        '{"permissions": {"allow": ["Bash",],},}\n',
+        '{\n  "permissions": {\n    "allow": [\n      "Bash", // mine\n    ],\n  },\n}\n',
+        '{\r\n  "a": 1, // one\r\n}\r\n',
+    ],
+)
+def test_what_stood_around_the_entries_is_as_it_was(text: str) -> None:
+    assert jsonc.removed(jsonc.added(text, ENTRIES), ENTRIES, text) == text
 
 
 @pytest.mark.parametrize(

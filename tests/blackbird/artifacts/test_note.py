@@ -4,6 +4,7 @@ import functools
 import operator
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -141,3 +142,25 @@ def test_a_folder_of_all_projects_is_no_project_of_any(folder: str) -> None:
     assert not above.is_project_of(below)
     assert not below.is_project_of(above)
     assert above.is_project_of(Note(session="c", folder=folder))
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "is_same"),
+    [
+        ({"root": "/home/dev/src/app"}, {"root": "/home/dev/src/app/"}, True),
+        ({"root": "/home/dev/src/app"}, {"root": "/home/dev/src/app/vendored"}, False),
+        ({"root": "/home/dev/src/app"}, {"folder": "/home/dev/src/app"}, True),
+        ({"root": "/home/dev/src/app"}, {"folder": "/home/dev/src/app/cli"}, True),
+        ({"root": "/home/dev/src/app"}, {"folder": "/home/dev/src"}, False),
+        ({"root": "/home/dev/src/app", "folder": "/home/dev/src/app/cli"}, {"folder": "/home/dev/src/app/doc"}, True),
+        ({"root": "/home/dev/src/app"}, {"folder": "/home/dev/src/apple"}, False),
+        ({"root": "/home/dev/src/app"}, {}, False),
+        ({"root": "/home/dev"}, {"folder": "/home/dev/src/app"}, False),
+        ({"folder": "/home/dev/src"}, {"folder": "/home/dev/src/app"}, True),
+    ],
+)
+def test_what_is_above_a_repository_is_no_part_of_it(
+    one: dict[str, Any], other: dict[str, Any], *, is_same: bool
+) -> None:
+    first, second = Note(session="a", **one), Note(session="b", **other)
+    assert (first.is_project_of(second), second.is_project_of(first)) == (is_same, is_same)

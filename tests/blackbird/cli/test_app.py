@@ -1,9 +1,12 @@
 """The `blackbird` command: its entry point, its overview, and how errors are told."""
 
+import subprocess
+import sys
 from importlib.metadata import version
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from blackbird.cli import commands, settings
 from blackbird.cli.trace import group
@@ -29,6 +32,20 @@ def test_help_lists_the_commands(here: Place, option: str) -> None:
     assert done.code == 0
     for name in ("up", "down", "status", "env", "requests", "show", "config", "trace", "demo", "recorder-path"):
         assert f"\n  {name} " in done.out
+
+
+def test_help_is_the_same_whether_the_commands_are_loaded_or_not() -> None:
+    loaded, outlined = (CliRunner().invoke(each, ["--help"]) for each in (commands.build(), commands.outlined()))
+    assert outlined.output == loaded.output
+
+
+def test_help_and_version_load_no_command(tmp_path: Path) -> None:
+    told = "import sys; sys.argv = ['blackbird', '{}']; from blackbird.cli import app\ntry: app.main()\n"
+    told += "except SystemExit: print(sorted(sys.modules), file=sys.stderr)"
+    for option, spared in (("--version", "typer"), ("--help", "blackbird.derive")):
+        words = [sys.executable, "-c", told.format(option)]
+        done = subprocess.run(words, capture_output=True, text=True, check=True, cwd=tmp_path)
+        assert f"'{spared}'" not in done.stderr
 
 
 def test_without_a_command_it_says_what_to_do_next(here: Place) -> None:

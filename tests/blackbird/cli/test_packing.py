@@ -132,7 +132,17 @@ def test_it_says_why(here: Place) -> None:
 def test_where_nothing_is_known_it_says_so(here: Place) -> None:
     told = here.run("pack")
     assert (told.code, told.out) == (1, "")
-    assert "Nothing is known that this task should be told" in told.err
+    assert told.err == (
+        "! Nothing is known that this task should be told: no session of its project left anything yet. "
+        "blackbird sessions lists all that there are\n"
+    )
+
+
+@pytest.mark.usefixtures("story")
+def test_a_session_that_nothing_is_known_of_is_named(here: Place) -> None:
+    told = here.run("pack", "--session", "harbor")
+    assert told.err.splitlines()[0] == "! Nothing is known of a session harbor: this is what its project left"
+    assert here.run("pack", "--session", "harbour").err == ""
 
 
 @pytest.mark.usefixtures("story")

@@ -44,6 +44,10 @@ def test_a_session_from_its_goal_to_its_last_task(here: Place) -> None:
         "[-] paint-it            Paint it\n"
     )
     assert here.run("task", "reopen", "paint-it").out == "[ ] paint-it  Paint it\n"
+    blocked = here.run("task", "done", "paint-it", "--status", "blocked")
+    assert blocked.out == "[x] paint-it  Paint it  (done; runs: blocked)\n"
+    again = here.run("task", "reopen", "grease-the-winch")
+    assert again.out == "[ ] grease-the-winch  Grease the winch  (open; runs: success)\n"
     assert here.run("session", "goal").out == "the crane lifts again\n"
     assert here.run("session", "goal", "harbour", "it is painted").out == "it is painted\n"
     assert [row["goal"] for row in lines(here.run("session", "list", "--json"))] == ["it is painted"]
@@ -131,6 +135,14 @@ def test_a_plan_is_taken_over_once(here: Place, monkeypatch: pytest.MonkeyPatch)
         ("task-import/1", "added", "crane", None),
         ("task-import/1", "added", "bolts", "crane"),
     ]
+    same = lines(here.run("task", "import", "plan.md", "--json"))
+    assert [(step["what"], step["state"]) for step in same] == [("same", "done"), ("same", "open"), ("same", "open")]
+    Path("other.json").write_text('{"foo": 1}', encoding="utf-8")
+    other = here.run("task", "import", "other.json")
+    assert (other.code, other.err.splitlines()[0]) == (
+        2,
+        "✗ this is no plan in JSON: Object missing required field `tasks`",
+    )
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(PLAN.encode())))
     again = here.run("task", "import", "-")
     assert again.err == "0 of 3 tasks changed in harbour.\n"

@@ -144,6 +144,12 @@ def test_calls_beyond_the_contract_are_counted_for_the_run(kept: Kept, monkeypat
     ]
 
 
+@pytest.mark.parametrize("example", sorted(path.name for path in EXAMPLES.glob("memory_*.py")))
+def test_an_example_without_a_question_asks_for_one(example: str) -> None:
+    done = subprocess.run([sys.executable, str(EXAMPLES / example)], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (1, f'ask one question: python {example} "What …?"\n')
+
+
 @pytest.mark.requirement("SCHEMA-01", "SCHEMA-02")
 @pytest.mark.parametrize(
     ("example", "variable", "path"),

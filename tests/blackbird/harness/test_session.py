@@ -3,6 +3,7 @@
 import json
 import os
 import runpy
+import socket
 import sys
 import urllib.request
 from pathlib import Path
@@ -185,3 +186,19 @@ def test_the_example_runs(home: Home, monkeypatch: pytest.MonkeyPatch, capsys: p
     (summary,) = (one.artifact for one in stored(home, Type.SUMMARY))
     assert isinstance(summary.content, Summary)
     assert summary.content.checkpoint == "3 of 3 tasks are done."
+
+
+def test_the_example_says_in_a_sentence_what_it_lacks(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BLACKBIRD_HOME", str(home.path))
+    monkeypatch.setattr(sys, "argv", ["harness.py"])
+    example = str(ROOT / "examples" / "harness.py")
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+    with pytest.raises(SystemExit, match=r"^set ANTHROPIC_API_KEY to a key of the provider$"):
+        runpy.run_path(example, run_name="__main__")
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-scripted")
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        home.config_file.write_text(f'[proxy]\nlisten = "127.0.0.1:{port}"\n', encoding="utf-8")
+        with pytest.raises(SystemExit) as ended:
+            runpy.run_path(example, run_name="__main__")
+    assert str(ended.value.code).startswith(f"127.0.0.1:{port} is in use by another program: end that program, or ")

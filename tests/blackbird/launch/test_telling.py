@@ -88,6 +88,15 @@ def test_what_could_not_be_counted_is_not_called_nothing() -> None:
             "success (the last test), tests: 3 passed, 2 files changed",
         ),
         (
+            {
+                "status": "success",
+                "decided_by": "`pytest` said: 3 passed",
+                "tests": [{"line": "pytest", "ok": True, "said": "3 passed"}],
+                "files": [],
+            },
+            "success (`pytest` said: 3 passed)",
+        ),
+        (
             {"status": "fail", "decided_by": None, "tests": [{"line": "x", "ok": None, "said": None}], "files": []},
             "fail, tests: ended, nobody knows how",
         ),

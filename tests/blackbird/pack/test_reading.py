@@ -46,6 +46,13 @@ def test_other_sessions_of_the_project_are_looked_at_the_newest_first(memory: Wr
     assert reading.material(memory, Wanted()).others == ()
 
 
+def test_who_asks_in_a_repository_is_not_told_of_what_is_above_it(memory: Writing) -> None:
+    put(memory, "s1", artifact(decision("above"), session="s1"), folder="/home/dev/src")
+    put(memory, "s2", artifact(decision("within"), session="s2"), folder="/home/dev/src/app/cli")
+    asked = Wanted(folder="/home/dev/src/app", root="/home/dev/src/app")
+    assert reading.neighbours(memory.notes(), asked) == ["s2"]
+
+
 def test_of_each_session_only_the_last_are_read(memory: Writing, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reading, "SESSIONS", 3)
     monkeypatch.setattr(reading, "NEAR", 2)

@@ -120,7 +120,7 @@ def test_types_narrow_a_search(memory: Writing) -> None:
     )
     found = ask(memory, "word", types=(Type.DECISION, Type.FACT))
     assert [card.type for card in found.cards] == [Type.DECISION, Type.FACT]
-    assert (found.searched, found.left_out) == (2, ("1 artifacts outside of the types decision, fact",))
+    assert (found.searched, found.left_out) == (2, ("1 artifact outside of the types decision, fact",))
 
 
 def test_what_no_longer_holds_is_marked_and_goes_behind(memory: Writing) -> None:
@@ -166,7 +166,7 @@ def test_an_empty_answer_says_what_was_searched(memory: Writing) -> None:
     memory.put("s2", talk("elsewhere", session="s2"))
     found = ask(memory, "elsewhere", scope=Scope(session="s1"))
     assert found == Found(
-        asked=found.asked, words=("elsewhere",), searched=1, left_out=("1 artifacts outside of session s1",)
+        asked=found.asked, words=("elsewhere",), searched=1, left_out=("1 artifact outside of session s1",)
     )
     assert ask(memory, " ?! ").way == "none"
     nothing = ask(memory, "anything", scope=Scope(session="s9"))

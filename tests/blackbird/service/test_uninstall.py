@@ -4,10 +4,12 @@ import io
 import sys
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from blackbird.authority import ca
 from blackbird.cli.machine import uninstall
+from blackbird.launch.installing import Record
 from blackbird.service import unit
 from blackbird.service.inventory import COMPLETION_MARK
 from tests.blackbird.authority.issued import issue, put
@@ -83,6 +85,37 @@ def test_a_home_with_nothing_left_goes_too(here: Place) -> None:
     assert not here.home.path.exists()
     again = here.run("uninstall", "--yes")
     assert (again.code, again.out) == (0, "  pip uninstall blackbird removes the program itself\n")
+
+
+#: Every kind of file that the product writes into its home, the half-made ones included.
+WRITTEN = (
+    *("run/recorder.json", "run/recorder.pid", "run/recorder.log", "run/recorder.log.old", "run/supervisor.lock"),
+    *("run/control.sock", "run/mcp.token", "run/.mcp.token.0a1b.tmp", "run/agent-run_1.json"),
+    *("run/hooks-run_1.json", "run/pack-run_1.md", "run/pack-run_1.json", "run/.pack-run_1.md.0a1b.tmp"),
+    *("ca/ca.pem", "ca/ca.key", "ca/bundle-0a1b.pem", "ca/lock", "ca/.ca.pem.tmp"),
+    *("clients/codex.json", "clients/.codex.json.0a1b.tmp"),
+    *("trace/00000001.wal", "trace/00000001.seal", "trace/00000002.gone", "trace/00000003.part"),
+    *("trace/synced", "trace/lock", "hmac.key", "runs.jsonl", "spool.jsonl", "spool.taken.jsonl"),
+    *("usage.jsonl", "usage.old.jsonl", "derived/imports.json", "derived/.imports.json.0a1b.tmp"),
+    *("derived/imports.lock", "derived/memory.db", "derived/memory-00000001.db", "derived/memory-00000001.db-wal"),
+    *("derived/memory-00000001.db-shm", "derived/memory.lock", "derived/.memory.db.tmp"),
+    *("derived/packs/0a1b.json", "derived/packs/.0a1b.json.0a1b.tmp"),
+)
+
+
+def test_purge_leaves_nothing_that_the_product_wrote(here: Place) -> None:
+    home = here.home.path
+    for name in ("config.toml", "notes.txt"):
+        (home / name).unlink()
+    for name in WRITTEN:
+        (home / name).parent.mkdir(parents=True, exist_ok=True)
+        (home / name).write_bytes(b"")
+    record = Record(client="codex", files=[])
+    (home / "clients" / "codex.json").write_bytes(msgspec.json.encode(record))
+    planned = here.run("uninstall", "--dry-run", "--purge", "--json").json
+    assert planned["kept"] == []
+    assert here.run("uninstall", "--purge", "--yes", "--json").json["kept"] == []
+    assert not home.exists()
 
 
 def test_a_dry_run_only_lists(here: Place) -> None:

@@ -33,6 +33,12 @@ _REFUSED = (
 
 _SPAWNING = frozenset({"Task", "Agent"})
 _INTERRUPTED = "[Request interrupted"
+_FOLDER = ".specstory"
+
+
+def _project(file: PurePath) -> str | None:
+    """The folder that the agent worked in: SpecStory keeps its documents in a folder of it, and names it nowhere."""
+    return next((str(folder.parent) for folder in file.parents if folder.name == _FOLDER), None)
 
 
 class Reader:
@@ -45,10 +51,11 @@ class Reader:
     def __init__(self, source: str, file: str) -> None:
         self.source = source
         self.session = PurePath(file).stem or "specstory"
+        self.project = _project(PurePath(file))
 
     def line(self, text: str, evidence: Evidence) -> list[Entry]:
         """What the document says."""
-        return _Document(text, evidence, self.session).entries() if text else []
+        return _Document(text, evidence, self.session, self.project).entries() if text else []
 
     def end(self) -> list[Entry]:
         """Nothing waits."""
@@ -58,12 +65,13 @@ class Reader:
 class _Document:
     """One document: its text, where its characters stand, and the conversation so far."""
 
-    def __init__(self, text: str, evidence: Evidence, session: str) -> None:
+    def __init__(self, text: str, evidence: Evidence, session: str, project: str | None) -> None:
         self.text = text
         self.evidence = evidence
         self.places = markdown.Places(text)
         found = _SESSION.search(text)
         self.session = found[2] if found else session
+        self.project = project
         self.found: list[Entry] = []
         self.calls = 0
         #: Calls that may have started a sub-agent whose words did not come yet.
@@ -84,6 +92,8 @@ class _Document:
     def _preamble(self, end: int) -> None:
         head = self.text[:end]
         about = {}
+        if self.project is not None:
+            about["cwd"] = self.project
         if found := _SESSION.search(head):
             about["client"] = found[1]
         title = _TITLE.search(head)

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 from rich.console import Console
 
-from blackbird.config.units import round_size
+from blackbird.config.units import counted, round_size
 from blackbird.exchange.clock import to_rfc3339
 from blackbird.imports.finding import Candidate, State
 from blackbird.imports.taking import Outcome
@@ -93,7 +93,7 @@ def show_done(console: Console, done: Outcome) -> None:
         where = "where they are" if done.files != 1 else "where it is"
         console.print(output.marked("✓", f"Noted {files} {where}; nothing was copied"))
         return
-    told = f"Took in {files}: {done.lines} lines, {round_size(done.bytes)}"
+    told = f"Took in {files}: {counted(done.lines, 'line')}, {round_size(done.bytes)}"
     console.print(output.marked("✓", told))
     if done.redactions:
         kinds = ", ".join(f"{kind} × {count}" for kind, count in done.redactions.most_common())

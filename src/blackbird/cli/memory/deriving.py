@@ -15,6 +15,7 @@ from blackbird import derive
 from blackbird import home as homes
 from blackbird.cli.memory import telling
 from blackbird.config.load import load
+from blackbird.config.units import counted
 from blackbird.derive import Following, Report
 from blackbird.errors import MemoryDamaged
 from blackbird.home import Home
@@ -85,7 +86,7 @@ def show(report: Report, *, is_tried: bool, as_json: bool) -> None:
         _show_changes(console, report.changes)
     counts = Counter(change.what for change in report.changes)
     told = ", ".join(f"{counts[what]} {what}" for what in _MARKS if counts[what]) or "nothing changed"
-    many = "1 session" if report.sessions == 1 else f"{report.sessions} sessions"
+    many = counted(report.sessions, "session")
     if is_tried:
         console.print(f"A rebuild would read {many}: {told}. Nothing was written.")
     elif report.is_rebuilt:

@@ -11,7 +11,9 @@ Line = tuple[tuple[str, str], ...]
 INDENT = "    "
 #: As rich names them.
 _STYLES = {"bright_black": "90", "cyan": "36", "bold cyan": "1;36", "yellow": "33", "bold": "1"}
+#: A terminal that says it is narrower does not know how wide it is.
 _NARROWEST = 20
+_USUAL = 80
 
 
 def line(*pieces: tuple[str, str] | str) -> Line:
@@ -53,5 +55,6 @@ def _wrapped(text: str) -> list[str]:
         return [text]
     import textwrap  # noqa: PLC0415 - a pipe needs none of it
 
-    width = max(os.get_terminal_size(sys.stdout.fileno()).columns - len(INDENT), _NARROWEST)
-    return textwrap.wrap(text, width) or [""]
+    columns = os.get_terminal_size(sys.stdout.fileno()).columns
+    width = columns if columns >= _NARROWEST else _USUAL
+    return textwrap.wrap(text, width - len(INDENT)) or [""]

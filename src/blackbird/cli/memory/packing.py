@@ -49,6 +49,10 @@ def command(
     """
     with recalled() as recall:
         pack = recall.context(session=session, task=task, description=describe, folder=str(Path.cwd()), budget=budget)
+        is_known = session is None or recall.knows(session)
+    if not is_known:
+        told = f"Nothing is known of a session {output.printable(session or '')}: this is what its project left"
+        output.stderr().print(output.marked("!", told))
     if as_json:
         output.write_json(rendering.describe(pack))
     elif explain:
@@ -56,6 +60,6 @@ def command(
     elif pack.text:
         output.write_text(rendering.markdown(pack))
     else:
-        told = "Nothing is known that this task should be told. blackbird pack --explain says more"
-        output.stderr().print(output.marked("!", told))
+        more = ". blackbird pack --explain says why" if pack.left_out else ""
+        output.stderr().print(output.marked("!", packs.nothing(pack) + more))
     raise typer.Exit(0 if pack.text else EXIT_NOTHING)

@@ -9,6 +9,14 @@ from blackbird.pack.model import Line as Told
 _GREY = "bright_black"
 
 
+def nothing(pack: Pack) -> str:
+    """Why a pack is empty, and where to look then."""
+    told = "Nothing is known that this task should be told"
+    if pack.left_out:
+        return f"{told}: all was left out"
+    return f"{told}: no session of its project left anything yet. blackbird sessions lists all that there are"
+
+
 def explained(pack: Pack) -> Iterator[Line]:
     """All of it."""
     of = f"session {pack.session}" if pack.session else "no session"
@@ -17,7 +25,7 @@ def explained(pack: Pack) -> Iterator[Line]:
         (f"{pack.tokens} of {pack.budget} tokens", "bold"), (f", counted by {pack.counter}, for {whose}", _GREY)
     )
     if not pack.text:
-        yield line("Nothing is known that this task should be told.")
+        yield line(nothing(pack))
     else:
         yield line((f"{pack.frame} of them for the tag and what the agent is told about the pack", _GREY))
     for section in pack.sections:

@@ -7,6 +7,7 @@ import msgspec
 from blackbird.artifacts.model import Type
 from blackbird.cli.memory import cards, lines
 from blackbird.cli.memory.answering import recalled
+from blackbird.config.units import counted
 from blackbird.recall import bounds, view
 from blackbird.tokens import counter
 from blackbox.terminal import output
@@ -73,7 +74,8 @@ def overview() -> Told:
     with recalled() as recall:
         counts, sessions = recall.ask(lambda memory: (memory.counts(), len(memory.sessions())))
     kinds = ", ".join(f"{count} {kind}" for kind, count in counts.items())
-    told = f"{sum(counts.values())} artifacts of {sessions} sessions{f': {kinds}' if kinds else ''}."
+    held = f"{counted(sum(counts.values()), 'artifact')} of {counted(sessions, 'session')}"
+    told = f"{held}{f': {kinds}' if kinds else ''}."
     return Told(lines.spell([lines.line(told), lines.line("blackbird mem search QUERY searches them.")]))
 
 

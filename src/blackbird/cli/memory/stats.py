@@ -12,7 +12,7 @@ from rich.text import Text
 from blackbird import derive
 from blackbird import home as homes
 from blackbird.cli.arguments import Json
-from blackbird.config.units import round_duration, round_size
+from blackbird.config.units import counted, round_duration, round_size
 from blackbird.errors import NotFound
 from blackbird.exchange.clock import to_rfc3339
 from blackbird.home import Home
@@ -105,16 +105,18 @@ def show(console: Console, figures: Figures, session: str | None) -> None:
 
 def _show_memory(console: Console, figures: Figures, session: str | None) -> None:
     lag, held = figures.lag, figures.holdings
-    whose = f"of {output.printable(session)}" if session is not None else f"of {held.sessions:,} sessions"
+    whose = f"of {output.printable(session)}" if session is not None else f"of {counted(held.sessions, 'session')}"
     count = sum(held.artifacts.values())
     if lag.records:
         age = round_duration(lag.seconds)
-        console.print(output.marked("!", f"The memory is {lag.records:,} records behind, the oldest {age} old"))
+        console.print(
+            output.marked("!", f"The memory is {counted(lag.records, 'record')} behind, the oldest {age} old")
+        )
     else:
         console.print(output.marked("✓", "The memory has all that is in the trace"))
-    console.print(f"  {count:,} artifacts {whose}; the memory takes {round_size(held.bytes)}")
+    console.print(f"  {counted(count, 'artifact')} {whose}; the memory takes {round_size(held.bytes)}")
     if held.findings:
-        console.print(f"  {held.findings:,} findings: blackbird derive tells what could not be understood")
+        console.print(f"  {counted(held.findings, 'finding')}: blackbird derive tells what could not be understood")
     _table(console, ("artifacts", "count"), [(kind, f"{number:,}") for kind, number in held.artifacts.items()])
 
 

@@ -4,6 +4,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from blackbird.config import modes
+from blackbird.config.units import counted
 from blackbox.terminal import output
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ def progress() -> "Tell | None":
 
     def tell(done: int, total: int) -> None:
         end = "\n" if done == total else ""
-        sys.stderr.write(f"\rderiving: {done} of {total} sessions{end}")
+        sys.stderr.write(f"\rderiving: {done} of {counted(total, 'session')}{end}")
         sys.stderr.flush()
 
     return tell

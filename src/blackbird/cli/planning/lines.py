@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from blackbird.artifacts.model import Status
 from blackbird.artifacts.plan import Attempt, State, Task
 from blackbird.exchange.clock import to_rfc3339
 from blackbird.harness.drafts import Step
@@ -31,8 +32,8 @@ def describe(session: str, task: Task) -> dict[str, Any]:
     }
 
 
-def describe_step(session: str, step: Step) -> dict[str, Any]:
-    """What becomes of a task of a written plan, for programs."""
+def describe_step(session: str, step: Step, state: State | None) -> dict[str, Any]:
+    """What becomes of a task of a written plan, and the state that it is in then, for programs."""
     return {
         "schema": STEP_SCHEMA,
         "session": session,
@@ -42,7 +43,7 @@ def describe_step(session: str, step: Step) -> dict[str, Any]:
         "description": step.description,
         "parent": step.parent,
         "order": step.order,
-        "state": step.state,
+        "state": state,
     }
 
 
@@ -52,7 +53,7 @@ def tree(tasks: Sequence[Task]) -> Iterator[str]:
     for task in tasks:
         name = "  " * task.depth + f"{_BOXES[task.state]} {task.id}"
         line = f"{name:<{width + 4}}  {task.title}"
-        yield f"{line}  ({_ended(task)})" if task.runs else line
+        yield f"{line}  ({_how(task)})" if task.runs else line
 
 
 def steps(found: Sequence[Step]) -> Iterator[str]:
@@ -84,8 +85,11 @@ def detail(session: str, task: Task, parts: Sequence[Task]) -> Iterator[str]:
         yield from tree(parts)
 
 
-def _ended(task: Task) -> str:
-    return ", ".join(run.status for run in task.runs)
+def _how(task: Task) -> str:
+    """How its runs ended; with its state, if that was said and is not what the last of them would make of it."""
+    ended = ", ".join(run.status for run in task.runs)
+    is_said = (task.state is State.DONE) is not (task.status is Status.SUCCESS) and task.state is not State.DROPPED
+    return f"{task.state}; runs: {ended}" if is_said else ended
 
 
 def _describe_run(run: Attempt) -> dict[str, Any]:

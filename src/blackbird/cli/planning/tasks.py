@@ -17,6 +17,7 @@ from blackbird.artifacts.note import Note
 from blackbird.artifacts.plan import State
 from blackbird.cli.memory.answering import recalled
 from blackbird.cli.planning import lines
+from blackbird.config.units import counted
 from blackbird.errors import NotFound
 from blackbird.harness import Harness, drafts, knowing, markdown
 from blackbird.harness.drafts import Written
@@ -74,8 +75,8 @@ def list_(
 ) -> None:
     """Show the tasks of a session as a tree, with their states, runs and outcomes.
 
-    [ ] is open, [x] done and [-] dropped: as it was said, else by the last run of a task, or by its parts. Tasks that
-    ran without being planned stand at the end.
+    [ ] is open, [x] done and [-] dropped: as it was said, else by the last run of a task, or by its parts. Behind a
+    title stands how its runs ended. Tasks that ran without being planned stand at the end.
 
     Examples:
 
@@ -225,14 +226,16 @@ def import_(
     written, below = _written(file, form), check_id("--parent", parent)
     with _planning(session) as harness:
         found = harness.draw_up(written.tasks, below, write=not dry_run)
+        states = {task.id: task.state for task in harness.plan()}
     if as_json:
         for step in found:
-            output.write_json(lines.describe_step(harness.session, step))
+            output.write_json(lines.describe_step(harness.session, step, step.state or states.get(step.id)))
         return
     for line in lines.steps(found):
         output.stdout().print(output.printable(line))
     count = sum(step.what != "same" for step in found)
-    words = f"{count} of {len(found)} tasks would change" if dry_run else f"{count} of {len(found)} tasks changed"
+    many = f"{count} of {counted(len(found), 'task')}"
+    words = f"{many} would change" if dry_run else f"{many} changed"
     output.stderr().print(f"{words} in {harness.session}.")
 
 

@@ -13,7 +13,7 @@ import typer
 from blackbird import home as homes
 from blackbird.cli.arguments import Json
 from blackbird.cli.reading import find_request, recorder_status
-from blackbird.config.units import round_size
+from blackbird.config.units import counted, round_size
 from blackbird.exchange.listing import Wanted, records
 from blackbird.exchange.summary import Summary, summarise
 from blackbird.launch.ids import check_id
@@ -192,7 +192,7 @@ def export(
             output.write(line)
     else:
         _write_new(Path(to), lines)
-        told = f"{lines.count} records written to {output.printable(to)}"
+        told = f"{counted(lines.count, 'record')} written to {output.printable(to)}"
         output.stderr().print(output.marked("✓", told))
     if lines.is_damaged:
         raise typer.Exit(EXIT_INTEGRITY)

@@ -43,7 +43,7 @@ def _down(facts: RecorderFacts) -> Iterator[Finding]:
             "port-taken",
             f"{facts.listen} is taken by another program",
             who,
-            "end it, or choose another port: blackbird up --port 4142 (proxy.listen)",
+            "end it, or choose another port: blackbird up --port 4151 (proxy.listen)",
         )
 
 

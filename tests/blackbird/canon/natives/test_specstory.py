@@ -73,10 +73,18 @@ def test_a_conversation_is_told_in_order() -> None:
 
 def test_the_head_says_whose_session_it_is() -> None:
     entries = read(USER, "Hi.")
-    assert entries[0].about == {"client": "Claude Code"}
+    assert entries[0].about == {"cwd": "/home/dev/job", "client": "Claude Code"}
     assert entries[0].at == BEGIN
     (titled,) = feed(Reader("src_1", FILE), ["# Fix add\n"])
-    assert (titled.session, titled.about) == ("2026-01-02_03-04-05Z-fix", {"title": "Fix add"})
+    assert (titled.session, titled.about) == (
+        "2026-01-02_03-04-05Z-fix",
+        {"cwd": "/home/dev/job", "title": "Fix add"},
+    )
+
+
+def test_a_document_that_was_moved_elsewhere_does_not_say_where_the_agent_worked() -> None:
+    (titled,) = feed(Reader("src_1", "/home/dev/letters/fix.md"), ["# Fix add\n"])
+    assert titled.about == {"title": "Fix add"}
 
 
 def test_a_model_that_changes_is_told_and_each_response_has_one() -> None:
