@@ -135,6 +135,8 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True, tag="outcome"):
     read: tuple[str, ...] = ()
     commands: tuple[Command, ...] = ()
     errors: tuple[str, ...] = ()
+    #: Those of the errors that were gone when the same command was run again.
+    mended: tuple[str, ...] = ()
     #: The agent's last words.
     final: str | None = None
 

@@ -60,7 +60,7 @@ def facts(material: Material) -> Choice:
             Candidate(
                 ids=tuple(dict.fromkeys(artifact.id for artifact in newest))[:2],
                 forms=tuple(dict.fromkeys(f"{title}: {form}" for form in forms)),
-                why=f"met in {len({one.session for _, group in values for one in group})} sessions",
+                why=_met(one for _, group in values for one in group),
                 session=newest[0].session if is_other else None,
             )
         )
@@ -71,6 +71,11 @@ def facts(material: Material) -> Choice:
             for value, group in values[_NAMED_FACTS:]
         ]
     return Choice("facts", "Project", candidates, left_out)
+
+
+def _met(artifacts: Iterable[Artifact]) -> str:
+    count = len({one.session for one in artifacts})
+    return f"met in {count} session{'s' * (count > 1)}"
 
 
 def _rank(entry: tuple[str, list[Artifact]]) -> tuple[int, int, str]:
