@@ -224,6 +224,7 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True, tag="summary"):
     #: The session so far by the word of its harness, as it was said last.
     checkpoint: str | None = None
     bullets: tuple[str, ...] = ()
+    #: Those that ran, then those that are only planned.
     tasks: tuple[str, ...] = ()
     counts: dict[str, int] = {}
 

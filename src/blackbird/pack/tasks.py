@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from blackbird.artifacts.model import Artifact, Command, Outcome, Status
-from blackbird.pack import relevance
+from blackbird.pack import planning, relevance
 from blackbird.pack.marking import quoted
 from blackbird.pack.material import Candidate, Choice, Material
 from blackbird.pack.model import LeftOut
@@ -56,7 +56,8 @@ def implemented(material: Material) -> Choice:
         for one in done[LAST_TASKS:]
     ]
     told = [_told(material, one, age) for one, age in zip(done[:LAST_TASKS], ages, strict=False)]
-    return Choice("implemented", "Done before", told, left_out)
+    so_far = planning.checkpoint(material)
+    return Choice("implemented", "Done before", [*([so_far] if so_far is not None else []), *told], left_out)
 
 
 def tasks(material: Material) -> list[Done]:
@@ -81,6 +82,8 @@ def _told(material: Material, done: Done, age: float) -> Candidate:
     weight = relevance.weigh(material.ahead, _title(done), files, age=age, task_id=done.task)
     runs = f" after {len(done.runs)} runs" if len(done.runs) > 1 else ""
     status = "" if outcome.status is Status.UNKNOWN else f"{outcome.status}{runs}: "
+    if planning.is_open_again(material, done.session, done.task):
+        status = f"open, last run {outcome.status}: "
     name = f"{quoted(done.task, 64)}: " if done.task is not None else ""
     what = outcome.description or artifact.title
     reason = _reason(outcome) if _is_ahead(material, done) else None
