@@ -1,10 +1,10 @@
 """Many claims, few artifacts: the same said again is one, what contradicts an earlier one supersedes it.
 
-Nothing is deleted. What is the same is known by an explicit subject, or by the same words; where neither is there,
-both are kept with their dates.
+What was decided ends where it is forbidden later, and the other way round. Nothing is deleted. What is the same is
+known by an explicit subject, or by the same words; where neither is there, both are kept with their dates.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import msgspec
@@ -27,6 +27,8 @@ from blackbird.artifacts.model import (
 
 #: Of something that was said very often, the first places and the last ones are kept.
 _FIRST_PLACES, _LAST_PLACES = 4, 4
+#: What is shorter stands for nothing longer.
+_SHORTEST_NAME = 4
 
 
 def consolidate(session: str, claims: Iterable[Claim], builder: str) -> list[Artifact]:
@@ -36,13 +38,20 @@ def consolidate(session: str, claims: Iterable[Claim], builder: str) -> list[Art
     for claim in ordered:
         match claim.type:
             case Type.DECISION:
-                decisions.take(claim)
+                _settle(decisions.take(claim), decisions, constraints)
             case Type.CONSTRAINT:
-                constraints.take(claim)
+                _settle(constraints.take(claim), decisions, constraints)
             case _:
                 threads.take(claim)
     kept = [*decisions.all, *constraints.all]
     return [*(entry.artifact(builder, constraints) for entry in kept), *threads.artifacts(builder)]
+
+
+def _settle(entry: "_Entry", decisions: "_Rulings", constraints: "_Rulings") -> None:
+    """What is forbidden or turned down is decided no longer, and what is decided is forbidden no longer."""
+    if entry.superseded_by is None and entry.claim.reach is Reach.SESSION:
+        decisions.end(entry, _turns_down)
+        constraints.end(entry, _allows)
 
 
 class _Entry(msgspec.Struct):
@@ -66,8 +75,8 @@ class _Entry(msgspec.Struct):
 
     def give_way(self, other: "_Entry") -> None:
         self.superseded_by = other
-        self.until = other.claim.at
-        other.supersedes = self
+        self.until = other.last.at
+        other.supersedes = other.supersedes or self
 
     def artifact(self, builder: str, constraints: "_Rulings") -> Artifact:
         claim = self.claim
@@ -117,24 +126,34 @@ class _Rulings:
         self._active: dict[tuple[str, ...], list[_Entry]] = {}
         self._counts: dict[tuple[str, ...], int] = {}
 
-    def take(self, claim: Claim) -> None:
+    def take(self, claim: Claim) -> _Entry:
+        """Hear of a ruling; it is that of an entry which may be known, or give way at once."""
         subject = claim.subject or self._subject_of_rejected(claim)
         active = self._active.setdefault(_place(claim, subject), [])
         known = next((entry for entry in active if _same(entry.claim, claim)), None)
         if known is not None:
             known.again(claim)
-            return
+            return known
         entry = self._begin(claim, subject)
         against = [other for other in active if _contradict(other.claim, claim)]
         ruling = next((other for other in against if _outranks(other.claim, claim)), None)
         if ruling is not None:
             # An agent's word does not undo its user's.
             entry.superseded_by, entry.until = ruling, claim.at
-            return
+            return entry
         for other in against:
             active.remove(other)
             other.give_way(entry)
         active.append(entry)
+        return entry
+
+    def end(self, ruling: _Entry, is_ended: Callable[[_Entry, _Entry], bool]) -> None:
+        """Have what a ruling of any type leaves no room for give way to it."""
+        for active in self._active.values():
+            for other in [one for one in active if one is not ruling and is_ended(ruling, one)]:
+                if not _outranks(other.claim, ruling.claim):
+                    active.remove(other)
+                    other.give_way(ruling)
 
     def overridden_by(self, entry: _Entry) -> tuple[str, ...]:
         """The session-wide constraints of the same subject that one of a task goes before."""
@@ -156,9 +175,9 @@ class _Rulings:
         for entry in reversed(self.all):
             if entry.subject is None or entry.claim.chosen is None or entry.claim.reach is not claim.reach:
                 continue
-            if entry.superseded_by is None and entry.claim.chosen in rejected:
+            if entry.superseded_by is None and any(_is_alike(entry.claim.chosen, one) for one in rejected):
                 return entry.subject
-            if claim.is_revert and claim.chosen is not None and entry.claim.chosen == claim.chosen:
+            if claim.is_revert and claim.chosen is not None and _is_alike(entry.claim.chosen, claim.chosen):
                 return entry.subject
         return None
 
@@ -189,6 +208,34 @@ def _contradict(one: Claim, other: Claim) -> bool:
     if one.must is not other.must:
         return one.chosen == other.chosen
     return one.must and one.chosen != other.chosen
+
+
+def _turns_down(ruling: _Entry, decision: _Entry) -> bool:
+    """Whether a later ruling forbids the very choice of a decision, or names it as what is not chosen.
+
+    Of the options of a question, what they were for says more: its subject.
+    """
+    claim = ruling.claim
+    if claim.signal is Signal.STRUCTURED or decision.claim.chosen is None:
+        return False
+    forbidden = [prose.key(one) for one in claim.rejected] if claim.must else [claim.chosen or ""]
+    is_other = None not in (ruling.subject, decision.subject) and ruling.subject != decision.subject
+    return not is_other and any(one and _is_alike(decision.claim.chosen, one) for one in forbidden)
+
+
+def _allows(ruling: _Entry, ban: _Entry) -> bool:
+    """Whether a later decision takes what a constraint forbids: for the same, for all, or as it was before."""
+    claim = ruling.claim
+    if claim.type is not Type.DECISION or ban.claim.must or ban.claim.chosen is None or claim.chosen is None:
+        return False
+    is_meant = ruling.subject in (None, ban.subject) or claim.is_revert
+    return is_meant and ban.claim.reach is Reach.SESSION and _is_alike(ban.claim.chosen, claim.chosen)
+
+
+def _is_alike(one: str, other: str) -> bool:
+    """Whether two choices are the same, or one is the other's name in short: its last word, or its last part."""
+    short, long = sorted((one, other), key=len)
+    return short == long or (len(short) >= _SHORTEST_NAME and long.endswith((f" {short}", f".{short}")))
 
 
 def _outranks(active: Claim, claim: Claim) -> bool:

@@ -135,6 +135,8 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True, tag="outcome"):
     read: tuple[str, ...] = ()
     commands: tuple[Command, ...] = ()
     errors: tuple[str, ...] = ()
+    #: Those of the errors that were gone when the same command was run again.
+    mended: tuple[str, ...] = ()
     #: The agent's last words.
     final: str | None = None
 
@@ -222,6 +224,7 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True, tag="summary"):
     #: The session so far by the word of its harness, as it was said last.
     checkpoint: str | None = None
     bullets: tuple[str, ...] = ()
+    #: Those that ran, then those that are only planned.
     tasks: tuple[str, ...] = ()
     counts: dict[str, int] = {}
 

@@ -1,6 +1,6 @@
 """How each run of a task ended, by the last evidence: what was tested, said and stated, never by what is hoped."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from blackbird.artifacts import prose, quotes, repository, shortening, verdicts
@@ -8,7 +8,7 @@ from blackbird.artifacts.model import Artifact, Change, Command, Outcome, Proven
 from blackbird.artifacts.plan import Planned
 from blackbird.artifacts.scene import Owner, Run, Scene
 from blackbird.artifacts.work import Act
-from blackbird.canon.model import Generation, Message
+from blackbird.canon.model import Generation, Item, Mark, Message
 from blackbird.canon.model import Outcome as Ended
 from blackbird.timeline import statements
 
@@ -45,11 +45,13 @@ def outcomes(scene: Scene, work: Sequence[Act], builder: str, blocked: Sequence[
         if isinstance(item, Message) and any(scene.spoken(item)):
             spoken.setdefault(scene.run_of(item).owner, []).append(item)
     asked = {scene.run_of(item).owner: item for item in scene.own() if isinstance(item, Generation)}
+    stopped = {scene.run_of(item).owner: item for item in scene.own() if _is_stop(item)}
     for run in scene.runs.values():
         did, said = by_run.get(run.owner, []), spoken.get(run.owner, [])
         # That a run has begun is no way to end.
         if did or said or any(stated.event not in _BEGINNINGS for stated in run.stated):
             ends = [*blocked, *_broken_off(scene, asked.get(run.owner))]
+            ends += _stopped(scene, stopped.get(run.owner), did, said)
             found = _outcome(scene, run, did, said, builder, ends)
             if found is not None:
                 yield found
@@ -63,7 +65,7 @@ def _outcome(
     files, commands = repository.corrected(_files(did), run, scene.about.cwd), _commands(did)
     errors = _errors(did)
     final = _final(scene, said)
-    bullets = (*_summed_up(run), *_bullets(files, commands, final))
+    bullets = tuple(_once((*_summed_up(run), *_bullets(files, commands, final))))
     places = _places(last, did, said, run)
     if not places:
         return None
@@ -86,6 +88,7 @@ def _outcome(
             read=tuple(dict.fromkeys(path for act in did for path in act.read)),
             commands=commands,
             errors=errors,
+            mended=_mended(did, errors),
             final=final,
         ),
         provenance=places,
@@ -135,6 +138,20 @@ def _broken_off(scene: Scene, last: Generation | None) -> Iterator[Verdict]:
         yield Verdict(Status.FAIL, f"the provider: {shortening.one_line(words, 80)}", place, scene.order[last.id])
 
 
+def _is_stop(item: Item) -> bool:
+    return isinstance(item, Mark) and item.kind == "interrupt"
+
+
+def _stopped(scene: Scene, stop: Item | None, did: list[Act], said: list[Message]) -> Iterator[Verdict]:
+    """A run that its user stopped, and in which nothing happened since: what went well before says nothing of it."""
+    if stop is None or not stop.evidence:
+        return
+    last = max((scene.order[one.id] for one in (*(act.call for act in did), *said)), default=-1)
+    if scene.order[stop.id] > last:
+        place = Provenance(item=stop.id, evidence=stop.evidence[0])
+        yield Verdict(Status.UNKNOWN, "the user interrupted it", place, scene.order[stop.id])
+
+
 def _stated(scene: Scene, run: Run) -> Iterator[Verdict]:
     """What the harness says, which is the last word; of an agent's exit code, only one that says no."""
     behind = len(scene.items)
@@ -178,6 +195,20 @@ def _errors(did: list[Act]) -> tuple[str, ...]:
     first = [act.error.text for act in did if act.error is not None]
     named = [line for act in did for line in act.failures]
     return tuple(dict.fromkeys((*list(dict.fromkeys(first))[:_ERRORS], *named)))[: _ERRORS + _FAILURES]
+
+
+def _mended(did: list[Act], errors: Sequence[str]) -> tuple[str, ...]:
+    """The errors that were not there any more when the same command was run again and went well."""
+    open_errors: dict[str, set[str]] = {}
+    mended: set[str] = set()
+    for act in did:
+        told = {*([act.error.text] if act.error is not None else []), *act.failures}
+        mended -= told
+        if act.command is not None and act.command.ok:
+            mended |= open_errors.pop(act.known_as, set())
+        elif act.command is not None:
+            open_errors.setdefault(act.known_as, set()).update(told)
+    return tuple(error for error in errors if error in mended)
 
 
 def _sum(one: int | None, other: int | None) -> int | None:
@@ -238,6 +269,16 @@ def _at(run: Run, did: list[Act], said: list[Message]) -> int | None:
         return run.ended
     times = [act.at for act in did] + [one.at for one in said]
     return max((at for at in times if at), default=None) or (run.stated[-1].at if run.stated else None)
+
+
+def _once(bullets: Iterable[str]) -> list[str]:
+    """Bullets without those that only say again what another says: the same words, or the first of them."""
+    kept: list[str] = []
+    for bullet in bullets:
+        words = prose.normal(bullet)
+        if not any(prose.normal(one).startswith(words) for one in kept):
+            kept.append(bullet)
+    return kept
 
 
 def _bullets(files: tuple[Change, ...], commands: tuple[Command, ...], final: str | None) -> tuple[str, ...]:

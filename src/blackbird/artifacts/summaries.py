@@ -28,7 +28,9 @@ def summary(scene: Scene, artifacts: Sequence[Artifact], builder: str) -> Artifa
     """The summary of what the other artifacts and the harness say; nothing of a session that left none."""
     told = {event: _last(scene, event) for event in (statements.GOAL, statements.CHECKPOINT)}
     known = [stated for stated in told.values() if stated is not None]
-    places = (*(quotes.of_statement(stated) for stated in known), *_places(artifacts))[:_PLACES]
+    planned = [one for one in scene.stated if one.event == statements.TASK_ADD and one.task is not None]
+    told_by = (*(quotes.of_statement(one) for one in known), *_places(artifacts))
+    places = (*told_by, *(quotes.of_statement(one) for one in planned))[:_PLACES]
     if not places:
         return None
     counts = Counter(str(artifact.type) for artifact in artifacts)
@@ -46,13 +48,13 @@ def summary(scene: Scene, artifacts: Sequence[Artifact], builder: str) -> Artifa
             goal=goal,
             checkpoint=_text(told[statements.CHECKPOINT]),
             bullets=tuple(bullets[:_BULLETS]),
-            tasks=tuple(dict.fromkeys(one.task for one in outcomes if one.task is not None)),
+            tasks=tuple(dict.fromkeys(one.task for one in (*outcomes, *planned) if one.task is not None)),
             counts=dict(sorted(counts.items())),
         ),
         provenance=places,
         builder=builder,
         at=max(
-            (at for at in [*(one.at for one in artifacts), *(one.at for one in known)] if at is not None),
+            (at for at in (one.at for one in (*artifacts, *known, *planned)) if at is not None),
             default=None,
         ),
     )

@@ -123,5 +123,5 @@ def tells_anything(artifact: Artifact) -> bool:
         known = (content.bullets, content.files, content.read, content.commands, content.errors, content.final)
         return content.status is not Status.UNKNOWN or any(known)
     if isinstance(content, Summary):
-        return any((content.goal, content.checkpoint, content.bullets))
+        return any((content.goal, content.checkpoint, content.bullets, content.tasks))
     return True

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Sequence
 
 from blackbird.artifacts import prose
 from blackbird.artifacts.model import Artifact, Fact, OpenThread, Summary, ThreadKind, Type
-from blackbird.pack import relevance
+from blackbird.pack import planning, relevance
 from blackbird.pack.marking import quoted
 from blackbird.pack.material import Candidate, Choice, Material
 from blackbird.pack.model import LeftOut
@@ -27,17 +27,19 @@ _TYPES = {Type.DECISION: 1.5, Type.CONSTRAINT: 1.5, Type.OUTCOME: 1.0, Type.THRE
 
 
 def goal(material: Material) -> Choice:
-    """What the session is for."""
-    summaries = [one for one in material.own if isinstance(one.content, Summary)]
-    summary = _newest(summaries) if summaries else None
+    """What the session is for, and what the task ahead is in its plan."""
+    summary = planning.summary_of(material)
+    ahead = planning.task_ahead(material)
     stated = material.note.goal if material.note is not None else None
     words = stated or (summary.content.goal if summary is not None and isinstance(summary.content, Summary) else None)
     if words is None:
-        return Choice("goal", "Goal")
+        return Choice("goal", "Goal", (ahead,) if ahead is not None else ())
     ids = (summary.id,) if summary is not None else ()
     why = "it was stated" if stated else "it is what was asked first"
-    forms = tuple(dict.fromkeys(quoted(words, longest) for longest in _GOAL))
-    return Choice("goal", "Goal", [Candidate(ids, forms, why)])
+    # A line is kept for what the plan says.
+    lengths = _GOAL if ahead is None else _GOAL[2:]
+    forms = tuple(dict.fromkeys(quoted(words, longest) for longest in lengths))
+    return Choice("goal", "Goal", [Candidate(ids, forms, why), *([ahead] if ahead is not None else [])])
 
 
 def facts(material: Material) -> Choice:
@@ -60,7 +62,7 @@ def facts(material: Material) -> Choice:
             Candidate(
                 ids=tuple(dict.fromkeys(artifact.id for artifact in newest))[:2],
                 forms=tuple(dict.fromkeys(f"{title}: {form}" for form in forms)),
-                why=f"met in {len({one.session for _, group in values for one in group})} sessions",
+                why=_met(one for _, group in values for one in group),
                 session=newest[0].session if is_other else None,
             )
         )
@@ -71,6 +73,11 @@ def facts(material: Material) -> Choice:
             for value, group in values[_NAMED_FACTS:]
         ]
     return Choice("facts", "Project", candidates, left_out)
+
+
+def _met(artifacts: Iterable[Artifact]) -> str:
+    count = len({one.session for one in artifacts})
+    return f"met in {count} session{'s' * (count > 1)}"
 
 
 def _rank(entry: tuple[str, list[Artifact]]) -> tuple[int, int, str]:
@@ -113,7 +120,9 @@ def open_threads(material: Material) -> Choice:
         is_blocker = content.kind is ThreadKind.BLOCKER
         candidates.append(((is_other, not is_blocker, -weight.score, artifact.id), candidate))
     candidates.sort(key=lambda pair: pair[0])
-    return Choice("open_threads", "Open", [candidate for _, candidate in candidates], left_out)
+    planned = planning.beside(material)
+    found = [*([planned] if planned is not None else []), *(candidate for _, candidate in candidates)]
+    return Choice("open_threads", "Open", found, left_out)
 
 
 def pointers(material: Material, told: Collection[str], dropped: Iterable[str]) -> Choice:

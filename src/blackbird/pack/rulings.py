@@ -96,7 +96,8 @@ def _held(material: Material, kind: Type, section: str, left_out: list[LeftOut])
             kept[key] = kept[key]._replace(same=(*kept[key].same, artifact.id))
             why = f"the same as {kept[key].artifact.id}"
         if why is None and material.is_other(artifact):
-            rivals = subjects.get(content.subject, ())
+            # Who goes back to what was before, or turns something down, may not say again what it is for.
+            rivals = [*subjects.get(content.subject, ()), *(subjects.get(None, ()) if content.subject else ())]
             rival = next((one for one in rivals if _settles(one, artifact, content)), None)
             why = f"{rival.artifact.id} settles the same later" if rival is not None else None
         if why is None:
@@ -148,11 +149,19 @@ def _settles(held: _Held, artifact: Artifact, content: Decision | Constraint) ->
     An agent's word in passing undoes no user's.
     """
     other = held.content
-    if held.artifact.session == artifact.session or content.subject is None:
+    if held.artifact.session == artifact.session:
         return False
     if content.by is Speaker.USER and other.by is Speaker.AGENT and other.signal is Signal.PROSE:
         return False
     if other.choice is None or content.choice is None:
+        return False
+    if (
+        isinstance(other, Decision)
+        and other.alternatives
+        and prose.key(content.choice) in map(prose.key, other.alternatives)
+    ):
+        return _must(content)
+    if content.subject is None or other.subject is None:
         return False
     is_same = prose.key(other.choice) == prose.key(content.choice)
     return not is_same if _must(other) and _must(content) else is_same and _must(other) is not _must(content)

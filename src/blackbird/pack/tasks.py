@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from blackbird.artifacts.model import Artifact, Command, Outcome, Status
-from blackbird.pack import relevance
+from blackbird.pack import planning, relevance
 from blackbird.pack.marking import quoted
 from blackbird.pack.material import Candidate, Choice, Material
 from blackbird.pack.model import LeftOut
@@ -19,6 +19,8 @@ _ERRORS = 2
 _LOOKING, _CHECKING = ("search", "read"), ("test", "build", "lint", "format")
 #: What the agent's own tools complain of says nothing of the project.
 _OWN_TOOLS = ("<", "Exit code")
+#: Who says that a run did not end well, without a word on why.
+_SAYING_NOTHING = ("the harness", "the agent ended with", "the agent was ended by")
 _CUT = re.compile(r"(?: 2>&1)?(?: \| (?:head|tail)\b[^|;&]*)?$")
 _LONG = (200, 120, 70)
 
@@ -54,7 +56,8 @@ def implemented(material: Material) -> Choice:
         for one in done[LAST_TASKS:]
     ]
     told = [_told(material, one, age) for one, age in zip(done[:LAST_TASKS], ages, strict=False)]
-    return Choice("implemented", "Done before", told, left_out)
+    so_far = planning.checkpoint(material)
+    return Choice("implemented", "Done before", [*([so_far] if so_far is not None else []), *told], left_out)
 
 
 def tasks(material: Material) -> list[Done]:
@@ -79,12 +82,16 @@ def _told(material: Material, done: Done, age: float) -> Candidate:
     weight = relevance.weigh(material.ahead, _title(done), files, age=age, task_id=done.task)
     runs = f" after {len(done.runs)} runs" if len(done.runs) > 1 else ""
     status = "" if outcome.status is Status.UNKNOWN else f"{outcome.status}{runs}: "
+    if planning.is_open_again(material, done.session, done.task):
+        status = f"open, last run {outcome.status}: "
     name = f"{quoted(done.task, 64)}: " if done.task is not None else ""
     what = outcome.description or artifact.title
+    reason = _reason(outcome) if _is_ahead(material, done) else None
+    bullets = [bullet for bullet in outcome.bullets[:_BULLETS] if bullet != reason]
     return Candidate(
         ids=tuple(run.id for run, _ in reversed(done.runs[-2:])),
         forms=tuple(dict.fromkeys(f"{name}{status}{quoted(what, longest)}" for longest in _LENGTHS)),
-        bullets=tuple(quoted(bullet, _BULLET) for bullet in outcome.bullets[:_BULLETS]),
+        bullets=tuple(quoted(bullet, _BULLET) for bullet in bullets),
         why="; ".join(("one of the last tasks", *weight.why)),
         session=artifact.session if material.is_other(artifact) else None,
     )
@@ -97,7 +104,7 @@ def _title(done: Done) -> str:
 
 def warnings(material: Material) -> Choice:
     """What failed: tasks that ended so, commands that never went well afterwards, errors nobody saw the end of."""
-    found = list(_failures(tasks(material)))
+    found = list(_failures(material, tasks(material)))
     ages = relevance.ages([failure.artifact.at for failure in found])
     ranked = []
     seen: set[str] = set()
@@ -123,15 +130,14 @@ def warnings(material: Material) -> Choice:
     return Choice("warnings", "Do not redo", [candidate for _, candidate in ranked], left_out)
 
 
-def _failures(done: Sequence[Done]) -> Iterator[_Failure]:
+def _failures(material: Material, done: Sequence[Done]) -> Iterator[_Failure]:
     put_right = _put_right(done)
-    for one in done:
+    for place, one in enumerate(done):
         artifact, outcome = one.last
-        if outcome.status in (Status.FAIL, Status.BLOCKED):
-            reason = outcome.decided_by or "no reason is known"
-            yield _failure(
-                artifact, f"{_title(one)} – {outcome.status}: {reason}", f"it ended in {outcome.status}", 1.0
-            )
+        reason = _reason(outcome)
+        is_said = place < LAST_TASKS and reason in outcome.bullets[:_BULLETS] and not _is_ahead(material, one)
+        if reason is not None and not is_said:
+            yield _failure(artifact, f"{_tried(material, one)}: {reason}", f"it ended in {outcome.status}", 1.0)
         for artifact, outcome in reversed(one.runs):
             for command in outcome.commands:
                 is_right = put_right.get(_line(command), -1) >= (artifact.at or 0)
@@ -140,8 +146,29 @@ def _failures(done: Sequence[Done]) -> Iterator[_Failure]:
                     yield _failure(artifact, text, "it failed, and no later run of it went well", 0.5)
             if outcome.status is not Status.SUCCESS:
                 errors = [error for error in outcome.errors if not error.startswith(_OWN_TOOLS)]
-                for error in errors[:_ERRORS]:
+                for error in [error for error in errors if error not in outcome.mended][:_ERRORS]:
                     yield _failure(artifact, f"error met: {error}", "an error of a run that did not end well", 0.0)
+
+
+def _reason(outcome: Outcome) -> str | None:
+    """Why a run did not end well, in words that say more than that it did not."""
+    is_bad = outcome.status in (Status.FAIL, Status.BLOCKED)
+    words = outcome.decided_by if is_bad else None
+    return None if words is None or words.startswith(_SAYING_NOTHING) else words
+
+
+def _is_ahead(material: Material, done: Done) -> bool:
+    """Whether it is the very task that is tried again."""
+    wanted = material.wanted
+    return done.task is not None and done.task == wanted.task and done.session == wanted.session
+
+
+def _tried(material: Material, done: Done) -> str:
+    """What did not end well, by its id: what it was about may be a rule, which must not be turned around."""
+    ended = "failed" if done.last[1].status is Status.FAIL else "was blocked"
+    if _is_ahead(material, done):
+        return f"earlier attempt of this task {ended}"
+    return f"{quoted(done.task, 64)} {ended}" if done.task is not None else f"an earlier run {ended}"
 
 
 def _is_telling(command: Command, outcome: Outcome) -> bool:

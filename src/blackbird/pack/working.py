@@ -92,6 +92,7 @@ class _Use(NamedTuple):
     """A use of a file or a command in the past."""
 
     id: str
+    session: str
     weight: float
     what: str
 
@@ -222,7 +223,14 @@ def _file_uses(past: Sequence[_Past], weights: Sequence[float]) -> Mapping[str, 
         gone |= each.gone - uses.keys()
         for name, worth in each.files.items():
             if name in uses or not gone & {name, *_above(name)}:
-                uses[name].append(_Use(each.artifact.id, worth * weight, "changed" if worth == CHANGED else "read"))
+                uses[name].append(
+                    _Use(
+                        each.artifact.id,
+                        each.artifact.session,
+                        worth * weight,
+                        "changed" if worth == CHANGED else "read",
+                    )
+                )
     return uses
 
 
@@ -246,7 +254,7 @@ def _command_uses(past: Sequence[_Past], weights: Sequence[float]) -> Mapping[st
                 kinds[line] = kind
                 met[line] = max(_KINDS[kind] * _went(command), met.get(line, 0.0))
         for line, worth in met.items():
-            uses[line].append(_Use(each.artifact.id, worth * weight, "run"))
+            uses[line].append(_Use(each.artifact.id, each.artifact.session, worth * weight, "run"))
     needed = {line: met for line, met in uses.items() if kinds[line] != _OTHER or len(met) > 1}
     # What only adds an option to another is made up from that when it is needed.
     return {line: met for line, met in needed.items() if not any(line.startswith(f"{one} -") for one in needed)}
@@ -279,12 +287,12 @@ def _is_repeatable(typed: str) -> bool:
 
 
 def _error_uses(past: Sequence[_Past], weights: Sequence[float]) -> Mapping[str, list[_Use]]:
-    """Where each error was met; what the agent's own tools complain of is of no use to others."""
+    """Where each error was met; what the agent's own tools complain of, and what was mended, is of no use."""
     uses: dict[str, list[_Use]] = defaultdict(list)
     for each, weight in zip(past, weights, strict=True):
         for line in each.outcome.errors:
-            if not line.startswith(_OWN_TOOLS):
-                uses[line].append(_Use(each.artifact.id, weight, "met"))
+            if not line.startswith(_OWN_TOOLS) and line not in each.outcome.mended:
+                uses[line].append(_Use(each.artifact.id, each.artifact.session, weight, "met"))
     return uses
 
 
@@ -308,7 +316,7 @@ def _is_meant(word: str, asked: frozenset[str]) -> bool:
 
 
 def _why(met: Sequence[_Use], *, is_named: bool) -> str:
-    counts = Counter(use.what for use in met)
+    counts = Counter(what for what, _ in dict.fromkeys((use.what, use.session) for use in met))
     told = ", ".join(f"{what} in {count} session{'s' * (count > 1)}" for what, count in counts.items())
     return f"{told}; named in what is asked for" if is_named else told
 

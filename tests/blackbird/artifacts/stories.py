@@ -12,6 +12,7 @@ from blackbird.canon.model import (
     Evidence,
     Generation,
     Item,
+    Mark,
     Message,
     Origin,
     Outcome,
@@ -119,6 +120,11 @@ class Story:
         self.call("deploy", {"command": command}, "", details={"exit_code": code, "command": command})
         call = msgspec.structs.replace(self._items[at + 1], generation=None, task=task)
         self._items[at:] = [call, *self._items[at + 2 :]]
+
+    def mark(self, kind: str) -> None:
+        """Something happens beside the conversation."""
+        item, evidence, _ = self._place(kind)
+        self._items.append(Mark(id=item, thread="main", at=self._tick(), evidence=(evidence,), kind=kind))
 
     def subagent(self, thread: str) -> None:
         """A sub-agent is there."""

@@ -178,3 +178,35 @@ def test_a_thread_can_be_taken_up_again() -> None:
 def test_of_very_many_places_the_first_and_the_last_are_kept() -> None:
     (one,) = built(*(use("a", at) for at in range(20)))
     assert [place.item for place in one.provenance] == [f"i{at}" for at in (0, 1, 2, 3, 16, 17, 18, 19)]
+
+
+def test_a_prohibition_of_the_very_choice_ends_the_decision() -> None:
+    decision, ban = built(
+        use("floats", 1), use("floats", 2, type=Type.CONSTRAINT, subject=None, must=False, normal="do not use floats")
+    )
+    assert chain([decision, ban]) == [("floats", False), ("floats", True)]
+    assert isinstance(decision.content, Decision)
+    assert (decision.content.superseded_by, decision.content.holds_until) == (ban.id, 200)
+
+
+def test_a_prohibition_for_something_else_or_for_one_task_ends_nothing() -> None:
+    elsewhere = use("floats", 2, type=Type.CONSTRAINT, subject="keys", must=False)
+    once = use("floats", 3, type=Type.CONSTRAINT, subject=None, must=False, reach=Reach.TASK, task="t1")
+    assert chain(built(use("floats", 1), elsewhere, once))[0] == ("floats", True)
+
+
+def test_an_agents_prohibition_does_not_end_its_users_decision() -> None:
+    ban = use("floats", 2, type=Type.CONSTRAINT, subject=None, must=False, by=Speaker.AGENT, signal=Signal.PROSE)
+    assert chain(built(use("floats", 1), ban)) == [("floats", True), ("floats", True)]
+
+
+def test_what_is_decided_again_is_forbidden_no_longer() -> None:
+    ban = use("floats", 2, type=Type.CONSTRAINT, subject=None, must=False)
+    again = use("floats", 3, subject=None, is_revert=True)
+    assert chain(built(use("floats", 1), ban, again)) == [("floats", False), ("floats", True), ("floats", False)]
+
+
+def test_what_is_turned_down_by_name_ends_though_neither_says_what_for() -> None:
+    tabs = claim("Use tabs", 1, choice="tabs", chosen="tab")
+    blanks = claim("Use blanks instead of tabs", 2, choice="blanks", chosen="blanks", rejected=("tabs",))
+    assert chain(built(tabs, blanks)) == [("tabs", False), ("blanks", True)]

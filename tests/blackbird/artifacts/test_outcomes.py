@@ -358,3 +358,41 @@ def test_a_tool_that_was_used_for_a_task_without_a_run_belongs_to_the_task() -> 
         ("crane", None, Status.FAIL),
         ("winch", None, Status.FAIL),
     ]
+
+
+def test_a_run_that_its_user_stopped_last_is_no_success() -> None:
+    story = Story()
+    story.user("Mend the lamp.")
+    story.shell("pytest -q", PASSED)
+    story.agent("Now the other lamps.")
+    story.mark("interrupt")
+    assert ended(story) == (Status.UNKNOWN, "the user interrupted it")
+    story.user("Go on.")
+    story.shell("pytest -q", PASSED)
+    assert ended(story) == (Status.SUCCESS, "`pytest -q`: 2 passed")
+
+
+def test_what_a_harness_and_an_agent_both_say_is_said_once() -> None:
+    story = Story()
+    story.run("run_1", "lamp")
+    story.agent("Mended the lamp. Tests pass.")
+    story.state("outcome", {"status": "success", "summary": "Mended the lamp. Tests pass."})
+    story.end()
+    (one,) = outcomes(story)
+    assert isinstance(one.content, Outcome)
+    assert one.content.bullets == ("Mended the lamp. Tests pass.",)
+
+
+def test_an_error_is_mended_when_the_same_command_goes_well_later() -> None:
+    story = Story()
+    story.shell("pytest -q", FAILED, 1)
+    story.shell("make lamp", "make: *** No rule to make target 'lamp'.  Stop.", 2)
+    story.shell("pytest -q", PASSED)
+    (one,) = outcomes(story)
+    assert isinstance(one.content, Outcome)
+    assert len(one.content.errors) > len(one.content.mended) > 0
+    assert all("test_lamp" in error for error in one.content.mended)
+    story.shell("pytest -q", FAILED, 1)
+    (one,) = outcomes(story)
+    assert isinstance(one.content, Outcome)
+    assert one.content.mended == ()

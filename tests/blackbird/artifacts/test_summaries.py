@@ -39,6 +39,16 @@ def test_a_checkpoint_is_part_of_the_summary_and_leads_to_its_statement() -> Non
     assert [place.item for place in found.provenance] == ["goal:1", "checkpoint:5", "run.start:3"]
 
 
+def test_a_plan_alone_is_a_summary_that_leads_to_its_statements() -> None:
+    story = Story()
+    story.state("task.add", {"title": "Mend the crane"}, task="crane")
+    story.state("task.add", {"title": "Oil the winch"}, task="winch")
+    found = summary(story)
+    assert isinstance(found.content, Summary)
+    assert found.content.tasks == ("crane", "winch")
+    assert [place.item for place in found.provenance] == ["task.add:1", "task.add:2"]
+
+
 def test_a_session_of_which_nothing_is_said_has_none() -> None:
     story = Story()
     story.state("goal", {"text": 7})

@@ -127,7 +127,7 @@ def test_a_pack_tells_what_a_task_should_know() -> None:
     assert lines(pack, "constraints") == ["Never move a crane above people"]
     assert lines(pack, "implemented") == ["dock: fail: Widen the dock", "crane: success: Add a crane"]
     assert lines(pack, "warnings") == [
-        "dock Widen the dock – fail: `pytest`: 1 failed",
+        "dock failed: `pytest`: 1 failed",
         "`make dock` failed: no rule",
     ]
     assert lines(pack, "open_threads") == ["Write down the tide tables"]

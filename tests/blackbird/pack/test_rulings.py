@@ -121,3 +121,12 @@ def test_a_reason_that_the_statement_has_is_not_told_twice() -> None:
     assert [one.forms[0] for one in decisions(material([artifact(said)])).candidates] == [
         "Use one crane, because two collide."
     ]
+
+
+def test_what_a_later_session_turned_down_by_name_is_absent() -> None:
+    old = artifact(decision("Use floats for sums", subject="sum", choice="floats"), session="s2", at=NOW)
+    back = decision("Go back to cents instead of floats", choice="cents", alternatives=("floats",))
+    new = artifact(back, session="s3", at=NOW + MINUTE)
+    found = decisions(material((), [[new], [old]]))
+    assert told(found) == ["Go back to cents instead of floats"]
+    assert left_out(found) == {"Use floats for sums": f"{new.id} settles the same later"}

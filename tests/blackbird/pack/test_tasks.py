@@ -77,7 +77,7 @@ def test_what_failed_is_warned_of() -> None:
         )
     )
     assert told(found) == [
-        "dock Widen the dock – fail: `pytest`: 1 failed",
+        "dock failed: `pytest`: 1 failed",
         "`make dock` failed: no rule",
         "error met: KeyError: 'tide'",
         "error met: second",
@@ -104,7 +104,7 @@ def test_what_went_well_later_is_no_warning() -> None:
         at=NOW + MINUTE,
     )
     assert told(warnings(material([first, again]))) == ["error met: boom"]
-    assert told(warnings(material([first])))[0] == "dock Dock – fail: no reason is known"
+    assert told(warnings(material([first])))[0] == "`make dock` failed with 1"
 
 
 def test_how_a_command_ended_is_said_as_far_as_it_is_known() -> None:
@@ -127,7 +127,7 @@ def test_only_what_says_something_is_a_warning() -> None:
     assert told(warnings(material([well]))) == ["`gh pr diff 1 -- a.py` failed with 1"]
     badly = artifact(ended(Status.FAIL, description="x", decided_by="`pytest tests`: 1 failed", commands=commands))
     assert told(warnings(material([badly]))) == [
-        "x – fail: `pytest tests`: 1 failed",
+        "an earlier run failed: `pytest tests`: 1 failed",
         "`gh pr diff 1 -- a.py` failed with 1",
     ]
     errors = ("Exit code 1", "<tool_use_error>no", "KeyError: 'tide'")
@@ -141,3 +141,38 @@ def test_the_same_command_is_known_whatever_cuts_its_output() -> None:
     assert told(warnings(material([artifact(ended(Status.UNKNOWN, commands=commands[:1]))]))) == [
         "`make dock` failed with 1"
     ]
+
+
+RULE = "Add sums. We must never use floats"
+
+
+def test_a_warning_names_what_was_tried_and_turns_no_rule_around() -> None:
+    failed = ended(Status.FAIL, description=RULE, decided_by="`make dock`: no rule")
+    assert told(warnings(material([artifact(failed, task="sums")]))) == ["sums failed: `make dock`: no rule"]
+
+
+def test_the_task_that_is_tried_again_is_not_forbidden() -> None:
+    failed = ended(Status.FAIL, "`make`: no rule", "Half of it", description=RULE, decided_by="`make`: no rule")
+    blocked = msgspec.structs.replace(failed, status=Status.BLOCKED, decided_by="the user refused Bash")
+    given = material([artifact(failed, task="sums")], task="sums")
+    assert told(warnings(given)) == ["earlier attempt of this task failed: `make`: no rule"]
+    assert implemented(given).candidates[0].bullets == ("Half of it",)
+    again = material([artifact(blocked, task="sums")], task="sums")
+    assert told(warnings(again)) == ["earlier attempt of this task was blocked: the user refused Bash"]
+
+
+@pytest.mark.parametrize("words", ["the harness", "the agent ended with 7", "the agent was ended by SIGTERM", None])
+@pytest.mark.parametrize("task", ["sums", "other"])
+def test_who_says_only_that_it_failed_warns_of_nothing(words: str | None, task: str) -> None:
+    failed = ended(Status.FAIL, description=RULE, decided_by=words)
+    assert told(warnings(material([artifact(failed, task="sums")], task=task))) == []
+
+
+def test_what_done_before_says_is_not_said_again() -> None:
+    failed = ended(Status.FAIL, "`make`: no rule", description=RULE, decided_by="`make`: no rule")
+    assert told(warnings(material([artifact(failed, task="sums")]))) == []
+
+
+def test_an_error_that_was_mended_is_no_warning() -> None:
+    failed = ended(Status.FAIL, decided_by="the harness", errors=("boom", "bang"), mended=("boom",))
+    assert told(warnings(material([artifact(failed)]))) == ["error met: bang"]

@@ -199,3 +199,16 @@ def test_the_same_whatever_the_order_of_outcomes(work: list[tuple[str, str]], as
     outcomes = [done(f"s{at}", path, ran=(ran(line),)) for at, (path, line) in enumerate(work)]
     found = working_set(outcomes, {}, folder=HOME, description=asked)
     assert working_set(reversed(outcomes), {}, folder=HOME, description=asked) == found
+
+
+def test_runs_of_one_session_are_one_session() -> None:
+    outcome = Outcome(status=Status.SUCCESS, commands=(ran("pytest"),))
+    work = [artifact(outcome, key=str(at), session="s1", run=f"r{at}", at=NOW + at) for at in range(3)]
+    (found,) = working_set(work, {"s1": HOME}, folder=HOME).commands
+    assert found.why == "run in 1 session"
+
+
+def test_errors_that_were_mended_are_not_named() -> None:
+    outcome = Outcome(status=Status.SUCCESS, errors=("boom", "bang"), mended=("boom",))
+    found = working_set([artifact(outcome, session="s1")], {"s1": HOME}, folder=HOME).errors
+    assert [one.text for one in found] == ["bang"]

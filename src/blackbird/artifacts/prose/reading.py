@@ -61,6 +61,7 @@ class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     local: str
     standing: str
     rationale: str
+    returning: str
     fragment: dict[str, str]
     form: tuple[_Form, ...]
     list: tuple[_List, ...]
@@ -83,6 +84,7 @@ class _Rules(NamedTuple):
     local: re.Pattern[str]
     standing: re.Pattern[str]
     rationale: re.Pattern[str]
+    returning: re.Pattern[str]
     forms: dict[Speaker, tuple[_Ready, ...]]
     lists: tuple[tuple[_List, re.Pattern[str]], ...]
 
@@ -190,7 +192,7 @@ def _made(sentence: Sentence, words: str, form: _Form) -> Hint:
         is_local=constraint and bool(rules.local.search(words)) and not rules.standing.search(words),
         thread=form.thread,
         state=ThreadState.OPEN if is_thread else None,
-        reverts=form.reverts,
+        reverts=form.reverts or (slots.choice is not None and rules.returning.search(words) is not None),
     )
 
 
@@ -312,6 +314,7 @@ def _rules() -> _Rules:
         local=compiled(table.local),
         standing=compiled(table.standing),
         rationale=compiled(table.rationale),
+        returning=compiled(table.returning),
         forms=forms,
         lists=tuple((listed, compiled(listed.lead)) for listed in table.list),
     )

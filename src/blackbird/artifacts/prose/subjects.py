@@ -15,7 +15,8 @@ _ARTICLE = re.compile(
 #: Where the name of a thing ends.
 _STOP = re.compile(
     r"\s+(?:for|because|since|so|instead|rather|over|and|but|when|whenever|if|until|unless|while|as|in|on|at|with|by|to"
-    r"|from|than|not|everywhere|here|there|anymore|now|please|which|that|where|like|without|across|through|via)\b"
+    r"|from|than|not|everywhere|here|there|anymore|any more|any longer|again|after|now|please|which|that|where|like"
+    r"|without|across|through|via)\b"
     r"|[,;!?\n]|[.:](?:\s|$)|\s[-–—(]|$",
     re.IGNORECASE,
 )
@@ -35,8 +36,15 @@ _CHOOSE = (
     r"|chose|chosen|pick(?:ed)?|opted for|opt for|adopt|switch(?:ed|ing)? to|move to|migrate to|agreed on)"
 )
 _TAKEN = re.compile(rf"\b{_CHOOSE}\s+", re.IGNORECASE)
+#: What a way back leads to, unless it is told by its age alone.
+_BACK = re.compile(
+    r"\b(?:back|(?:revert|return)(?:ing)?(?: (?:it|this|that|them|everything))?) to\s+(?:us(?:e|ing)\s+)?"
+    r"(?!(?:the |our |its )?(?:previous|old|earlier|original|former|last|first|way|state|before|how|what|where)\b)",
+    re.IGNORECASE,
+)
 _NEGATED_USE = re.compile(
-    r"\b(?:never|don't|do not|not to|stop|avoid|no longer|won't)\s+(?:ever\s+)?us(?:e|ing)\s+", re.IGNORECASE
+    r"\b(?:never|don't|do not|not to|let's not|stop|avoid|no longer|won't)\s+(?:ever\s+)?us(?:e|ing)\s+",
+    re.IGNORECASE,
 )
 _UNWANTED = re.compile(
     r"\b(?:(?:don't|do not|no longer) (?:really )?(?:want|need)|no need for)\s+(?!to\b)", re.IGNORECASE
@@ -47,7 +55,7 @@ _LEADING = re.compile(r"(?:^|[,.;]\s*)(?:instead of|rather than)\s+", re.IGNOREC
 _NOUN = r"(?<!\bthe )(?<!\ba )(?<!\bonly )(?<!\bthis )(?<!\bany )(?<!\bno )(?<!\bthat )"
 _FROM_TO = re.compile(
     _NOUN + r"\b(?:switch|migrate|move|chang\w+|renam\w+|go)\b(?P<what>[^,.;]{0,60}?)\s*\bfrom\s+"
-    r"(?P<old>[^,;]{1,60}?)\s+to\s+",
+    r"(?P<old>[^,;]{1,60}?)(?:\s+back)?\s+to\s+",
     re.IGNORECASE,
 )
 _REPLACE = re.compile(
@@ -102,7 +110,7 @@ def slots(sentence: str, *, is_refusal: bool = False) -> Slots:
     """What a sentence names. `is_refusal`: it says what must not be."""
     if is_refusal:
         return _refused(sentence)
-    for reader in (_changed, _replaced, _preferred, _default, _set, _taken, _should_be):
+    for reader in (_changed, _back, _replaced, _preferred, _default, _set, _taken, _should_be):
         if (found := reader(sentence)) is not None:
             return found
     return Slots(rejected=_leading(sentence))
@@ -114,6 +122,17 @@ def _changed(sentence: str) -> Slots | None:
     if not found or not (choice := _name(sentence, found.end())):
         return None
     return Slots(_subject(found["what"]) or _purpose(sentence, found.end()), choice, _names(found["old"]))
+
+
+def _back(sentence: str) -> Slots | None:
+    """Go back to X; do not use Y, go back to X."""
+    found = _BACK.search(sentence)
+    if not found or not (choice := _name(sentence, found.end())):
+        return None
+    rejected = _instead(sentence, found.end()) or _leading(sentence)
+    if not rejected and (left := _NEGATED_USE.search(sentence)):
+        rejected = _names(_name(sentence, left.end()))
+    return Slots(_purpose(sentence, found.end()), choice, rejected)
 
 
 def _replaced(sentence: str) -> Slots | None:
