@@ -91,7 +91,8 @@ def _cards(cards: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         relation = " ".join(filter(None, (each.get("relation"), each.get("via"))))
         expired = "expired" if each.get("expired") else None
         task = f"task {each['task']}" if each.get("task") else None
-        place = (each.get("time"), task if task != relation else None)
+        same = f"said {each['same'] + 1} times" if each.get("same") else None
+        place = (each.get("time"), task if task != relation else None, same)
         about = " · ".join(filter(None, (relation, each["type"], each.get("state"), expired, *place)))
         yield f"{number}. {each['id']} [{one_line(about)}] {one_line(each['title'])}"
         if each.get("snippet"):

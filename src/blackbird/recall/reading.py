@@ -253,7 +253,7 @@ class Recall:
         return [
             given
             if after is None or after is before
-            else card(after, self._counter, self._snippet, score=given.score)
+            else card(after, self._counter, self._snippet, score=given.score, same=given.same)
             for given, before, after in zip(cards, stored, cleaned, strict=True)
         ]
 

@@ -28,6 +28,7 @@ def describe_card(card: Card, *, explain: bool = False) -> dict[str, Any]:
         "files": list(card.files),
         "state": card.state,
         "expired": card.is_expired,
+        "same": card.same or None,
         "why": msgspec.to_builtins(card.why) if explain else None,
     }
     return {key: value for key, value in told.items() if value not in (None, [], "", False)}

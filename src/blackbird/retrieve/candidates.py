@@ -1,6 +1,7 @@
 """Artifacts that are worth a look, and how much the words of a question say of each.
 
 A piece of a transcript is read with what stands around it: an answer is found by the words of the question before it.
+What was concluded in such a piece is read with it, too: "yes, do that" is found by what it answers.
 """
 
 import heapq
@@ -8,6 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from blackbird.artifacts.model import Artifact, Segment
+from blackbird.artifacts.shortening import one_line
 from blackbird.retrieve.occurrences import Words
 from blackbird.retrieve.weights import Weights
 from blackbird.store.memory import Memory
@@ -58,6 +61,25 @@ def neighbourhoods(memory: Memory, words: Words, numbers: Sequence[int], weights
                     _lend(words.held.get(number, 0), around[other], weight)
                     _lend(words.held.get(other, 0), around[number], weight)
     return [Near(number, found) for number, found in around.items() if found or number in words.held]
+
+
+def stands_in(artifact: Artifact, piece: Artifact) -> bool:
+    """Whether what an artifact quotes stands in a piece of a transcript."""
+    if artifact.session != piece.session or not isinstance(piece.content, Segment):
+        return False
+    items = {pointer.item for pointer in piece.provenance}
+    text = one_line(piece.content.text, len(piece.content.text))
+    return any(
+        pointer.item in items and one_line(pointer.quote, len(pointer.quote)) in text
+        for pointer in artifact.provenance
+    )
+
+
+def lent(number: int, piece: Near, words: Words, share: float) -> Near:
+    """What was concluded in a piece of a transcript, with what stands there and around it."""
+    around = {place: weight * share for place, weight in piece.around.items()}
+    _lend(words.held.get(piece.number, 0), around, share)
+    return Near(number, around)
 
 
 def _lend(bits: int, around: dict[int, float], weight: float) -> None:

@@ -26,6 +26,7 @@ def card(
     *,
     score: float = 0.0,
     why: Why | None = None,
+    same: int = 0,
     terms: Sequence[Term] = (),
     tokens: Callable[[str], list[Token]] | None = None,
 ) -> Card:
@@ -47,6 +48,7 @@ def card(
         files=found.paths[:_MOST_FILES],
         state=ranking.state(artifact),
         is_expired=stored.is_expired,
+        same=same,
         why=why,
     )
 

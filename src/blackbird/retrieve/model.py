@@ -55,6 +55,8 @@ class Card(msgspec.Struct, frozen=True, kw_only=True):
     #: How it stands: `superseded`, `success`, `done`; empty for what simply holds.
     state: str = ""
     is_expired: bool = False
+    #: How many others of its type that were weighed say the same; they have no card of their own.
+    same: int = 0
     why: Why | None = None
 
 

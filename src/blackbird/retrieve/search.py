@@ -5,14 +5,19 @@ from typing import NamedTuple
 
 import msgspec
 
+<<<<<<< HEAD
 from blackbird.config.units import counted
 from blackbird.retrieve import candidates, occurrences, ranking, scoping
+=======
+from blackbird.artifacts.model import Segment
+from blackbird.retrieve import candidates, occurrences, ranking, sameness, scoping
+>>>>>>> fixsearch
 from blackbird.retrieve.candidates import Near
 from blackbird.retrieve.cards import card
 from blackbird.retrieve.model import Asked, Card, Found, Why
 from blackbird.retrieve.occurrences import Words
 from blackbird.retrieve.plan import Plan, Term, plan
-from blackbird.retrieve.weights import LIMITS, WEIGHTS, Limits, Weights
+from blackbird.retrieve.weights import LIMITS, RULINGS, WEIGHTS, Limits, Weights
 from blackbird.store.memory import Memory, Stored
 from blackbird.store.texts import Fields, fields
 from blackbird.tokens import Counter
@@ -31,6 +36,8 @@ class _Weighed(NamedTuple):
     near: Near
     score: float
     why: Why
+    #: How many others say the same.
+    same: int = 0
 
 
 class _Search:
@@ -98,9 +105,32 @@ class _Search:
             for each in {one.number: one for one in read}.values()
             if each.number in stored
         ]
-        weighed.sort(key=_order)
+        weighed += self._made_there(weighed, words, newest)
+        weighed = _told_apart(_each_once(weighed))
         looked = [self._close(each, planned.terms, words, newest) for each in weighed[: limits.close]]
         return sorted(looked, key=_order)
+
+    def _made_there(self, weighed: list[_Weighed], words: Words, newest: int | None) -> list[_Weighed]:
+        """The rulings that were made in these pieces of transcripts and hold, each read with the talk around it."""
+        pieces = [each for each in weighed if isinstance(each.stored.artifact.content, Segment)]
+        moments = {(of.session, of.at) for each in pieces if (of := each.stored.artifact).at is not None}
+        rulings = self._memory.made_at(moments, RULINGS, self._limits.made)
+        holding = {
+            number: each
+            for number, each in rulings.items()
+            if scoping.is_asked(each.artifact, self._asked) and not ranking.is_stale(each)
+        }
+        found = []
+        for piece in pieces:
+            made = [
+                number
+                for number, each in holding.items()
+                if candidates.stands_in(each.artifact, piece.stored.artifact)
+            ]
+            for number in made:
+                near = candidates.lent(number, piece.near, words, self._weights.lent / len(made))
+                found.append(self._weighed(holding[number], near, self._value(near, words), newest, {}))
+        return found
 
     def _value(self, near: Near, words: Words) -> float:
         own = dict.fromkeys(candidates.places(words.held.get(near.number, 0)), 1.0)
@@ -141,7 +171,7 @@ class _Search:
         if nearby:
             matched["nearby"] = nearby
         value = candidates.value(own, weighed.near.around, words.worth, weights.saturation)
-        return self._weighed(weighed.stored, weighed.near, value, newest, matched)
+        return self._weighed(weighed.stored, weighed.near, value, newest, matched)._replace(same=weighed.same)
 
     def _card(self, weighed: _Weighed, terms: tuple[Term, ...]) -> Card:
         return card(
@@ -150,6 +180,7 @@ class _Search:
             self._asked.max_snippet_tokens,
             score=round(weighed.score, 6),
             why=weighed.why,
+            same=weighed.same,
             terms=terms,
             tokens=self._memory.tokenizer.tokens,
         )
@@ -170,6 +201,22 @@ class _Search:
         if words is not None:
             found += words.left_out
         return tuple(found)
+
+
+def _each_once(weighed: list[_Weighed]) -> list[_Weighed]:
+    """The best first, and each artifact once: with the surroundings that say most."""
+    chosen: dict[str, _Weighed] = {}
+    for each in sorted(weighed, key=_order):
+        chosen.setdefault(each.stored.artifact.id, each)
+    return list(chosen.values())
+
+
+def _told_apart(weighed: list[_Weighed]) -> list[_Weighed]:
+    """The first of those that say the same, which knows how many others do."""
+    groups: dict[tuple[str, ...], list[_Weighed]] = {}
+    for each in weighed:
+        groups.setdefault(sameness.key(each.stored.artifact), []).append(each)
+    return [group[0]._replace(same=len(group) - 1) for group in groups.values()]
 
 
 def _order(weighed: _Weighed) -> tuple[float, int, str]:

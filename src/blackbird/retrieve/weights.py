@@ -16,7 +16,7 @@ class Weights(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     #: Decisions and constraints; outcomes, open threads, facts and summaries; pieces of transcripts.
-    ruling: float = 1.8
+    ruling: float = 2.2
     result: float = 1.4
     transcript: float = 1.0
     #: Of the task, the session, or the project that is asked for.
@@ -30,6 +30,9 @@ class Weights(msgspec.Struct, frozen=True, kw_only=True):
     stale: float = 0.4
     #: What a word counts that stands in the next piece of a transcript, in the one after it, and so on.
     window: tuple[float, ...] = (0.5, 0.3, 0.15)
+    #: What a word counts for a decision or constraint that stands in the talk in which it was made, or around it;
+    #: if several were made there, a share of that.
+    lent: float = 0.4
     #: The higher, the more it counts that a word stands there and around it again and again.
     saturation: float = 0.5
     #: A word in a field of its own kind, and one in a text that is longer than a piece of a transcript.
@@ -54,6 +57,7 @@ class Weights(msgspec.Struct, frozen=True, kw_only=True):
             "what is stale must go behind what holds": 0 < self.stale * self.ruling < self.transcript * self.oldest,
             "a nearer scope must count more": self.task >= self.session >= self.project >= 1,
             "a nearer neighbour must count more": all(a > b > 0 for a, b in zip(nearest, self.window, strict=False)),
+            "the talk around a ruling must count less than its own words": 0 < self.lent < 1,
             "a field must count, and length must not count negatively": min(self.paths, self.symbols, self.errors) > 0
             and self.saturation > 0
             and self.length > 0
@@ -81,6 +85,8 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     coarse: int = 64
     read: int = 64
     close: int = 16
+    #: Decisions and constraints that are looked at since they were made in such a piece of a transcript.
+    made: int = 256
     #: Artifacts without an index that are looked at: the last written.
     waiting: int = 1000
 

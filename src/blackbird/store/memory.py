@@ -186,6 +186,16 @@ class Memory:
         found = self._rows(query, [_spelled(numbers)])
         return {number: Stored(_ARTIFACT.decode(body), bool(expired)) for number, body, expired in found}
 
+    def made_at(self, moments: Iterable[tuple[str, int]], kinds: Collection[Type], most: int) -> dict[int, Stored]:
+        """Artifacts of some types that are of these very moments of sessions, by their numbers; at most so many."""
+        query = (
+            "SELECT number FROM json_each(?) AS moment JOIN artifact"
+            " ON session = moment.value ->> 0 AND at = moment.value ->> 1"
+            " WHERE artifact.type IN (SELECT value FROM json_each(?)) ORDER BY number DESC LIMIT ?"
+        )
+        given = [msgspec.json.encode(each).decode() for each in (sorted(moments), [*map(str, kinds)])]
+        return self.numbered(row[0] for row in self._rows(query, [*given, most]))
+
     def beside(self, session: str, at: int, reach: int) -> list[Stored]:
         """What a session has from right before a time and right after it, by time."""
         before = "session = ? AND at <= ? ORDER BY at DESC, id LIMIT ?"

@@ -2,13 +2,14 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from blackbird.artifacts.model import Fact, Summary, ThreadState, Type
+from blackbird.artifacts.model import Artifact, Content, Fact, Summary, ThreadState, Type
 from blackbird.retrieve.model import Asked, Found, Scope
 from blackbird.retrieve.search import search
 from blackbird.retrieve.weights import Limits
@@ -143,6 +144,81 @@ def test_what_no_longer_holds_is_marked_and_goes_behind(memory: Writing) -> None
         (Type.SUMMARY, "", True),
         (Type.THREAD, "done", False),
     ]
+
+
+def made_in(piece: Artifact, content: Content, **more: Any) -> Artifact:
+    """What was concluded in a piece of a transcript."""
+    found = artifact(content, at=piece.at, **more)
+    pointer = msgspec.structs.replace(piece.provenance[0], quote=found.title)
+    return msgspec.structs.replace(found, provenance=(pointer,))
+
+
+@pytest.mark.requirement("SEARCH-05")
+def test_a_decision_is_found_by_the_talk_in_which_it_was_made(memory: Writing) -> None:
+    pieces = talk("How long is the polling interval of the watcher?", "Yes, take events.", "Lunch then.")
+    memory.put("s1", [*pieces, made_in(pieces[1], decision("Yes, take events."))])
+    found = ask(memory, "what did we decide about the polling interval of the watcher")
+    assert [(card.type, card.title) for card in found.cards[:2]] == [
+        (Type.SEGMENT, "How long is the polling interval of the watcher?"),
+        (Type.DECISION, "Yes, take events."),
+    ]
+    assert found.cards[1].why is not None
+    assert found.cards[1].why.matched == {"nearby": ("polling", "interval", "watcher")}
+    only = ask(memory, "polling interval", types=(Type.CONSTRAINT, Type.SEGMENT))
+    assert {card.type for card in only.cards} == {Type.SEGMENT}
+
+
+def test_what_was_decided_elsewhere_in_a_message_or_no_longer_holds_is_lent_nothing(memory: Writing) -> None:
+    pieces = talk("How long is the polling interval?", "Yes, take events.")
+    memory.put(
+        "s1",
+        [
+            *pieces,
+            made_in(pieces[1], decision("Sign with ed25519.")),
+            made_in(pieces[1], decision("Yes, take events.", superseded_by="art_x")),
+        ],
+    )
+    assert {card.type for card in ask(memory, "polling interval").cards} == {Type.SEGMENT}
+
+
+def test_the_more_was_decided_in_a_piece_the_less_its_talk_says_of_each(memory: Writing) -> None:
+    pieces = talk("How long is the polling interval?", "Take events. Drop the timer.")
+    memory.put("s1", [*pieces, made_in(pieces[1], decision("Take events."))])
+    alone = next(card for card in ask(memory, "polling").cards if card.type is Type.DECISION)
+    memory.put("s1", [*pieces, *(made_in(pieces[1], decision(each)) for each in ("Take events.", "Drop the timer."))])
+    shared = [card for card in ask(memory, "polling").cards if card.type is Type.DECISION]
+    assert len(shared) == 2
+    assert all(card.score < alone.score for card in shared)
+
+
+def test_what_says_the_same_is_one_card(memory: Writing) -> None:
+    for number in range(1, 6):
+        session = f"s{number}"
+        spelling = "Never delete the segment." if number % 2 else "never delete a segment, please"
+        memory.put(session, [artifact(constraint(spelling), session=session, at=NOW + number * DAY)])
+    memory.put(
+        "s6",
+        [
+            artifact(decision("Never delete the segment."), session="s6", at=NOW - DAY),
+            *talk("ok", "ok", session="s6"),
+        ],
+    )
+    found = ask(memory, "delete segment", scope=Scope(only=False))
+    assert [(card.type, card.session, card.same) for card in found.cards] == [
+        (Type.CONSTRAINT, "s5", 4),
+        (Type.DECISION, "s6", 0),
+    ]
+    own = ask(memory, "delete segment", scope=Scope(session="s2", only=False), types=(Type.CONSTRAINT,))
+    assert [(card.session, card.same) for card in own.cards] == [("s2", 4)]
+    assert [card.same for card in ask(memory, "ok").cards] == [0, 0]
+
+
+def test_of_those_that_say_the_same_one_that_holds_is_shown(memory: Writing) -> None:
+    text = "sign with ed25519"
+    memory.put("s1", [artifact(decision(text, superseded_by="art_x"), at=NOW)])
+    memory.put("s2", [artifact(decision(text), session="s2", at=NOW - 900 * DAY)])
+    found = ask(memory, "ed25519", scope=Scope(session="s1", only=False))
+    assert [(card.session, card.state, card.same) for card in found.cards] == [("s2", "", 1)]
 
 
 def test_an_answer_is_found_by_the_question_before_it(memory: Writing) -> None:

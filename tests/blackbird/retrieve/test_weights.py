@@ -92,6 +92,7 @@ def test_no_tuning_inverts_the_order_of_types(
     [
         {"ruling": 1.4},
         {"ruling": 1.45},
+        {"ruling": 2.4},
         {"result": 1.0},
         {"transcript": 1.4},
         {"transcript": 0.0},
@@ -106,6 +107,8 @@ def test_no_tuning_inverts_the_order_of_types(
         {"window": (0.25, 0.5)},
         {"window": (1.0,)},
         {"window": (0.5, 0.0)},
+        {"lent": 0.0},
+        {"lent": 1.0},
         {"saturation": 0.0},
         {"paths": 0.0},
         {"dilution": -1.0},

@@ -42,7 +42,8 @@ def _card(card: Card, *, explain: bool) -> Iterator[Line]:
     day = (to_rfc3339(card.at) or "")[:_DAY] if card.at is not None else ""
     more = f"and {len(card.files) - _FILES} more" if len(card.files) > _FILES else ""
     score = f"score {card.score:.2f}" if card.score else ""
-    whose = [card.session, card.task, day, *card.files[:_FILES], more, score]
+    same = f"{_many(card.same, 'other')} said the same" if card.same else ""
+    whose = [card.session, card.task, day, *card.files[:_FILES], more, same, score]
     yield line(INDENT, (" · ".join(each for each in whose if each), _GREY))
     if explain and card.why is not None:
         yield line(INDENT, (_why(card.why), _GREY))
