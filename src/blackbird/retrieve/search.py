@@ -5,13 +5,9 @@ from typing import NamedTuple
 
 import msgspec
 
-<<<<<<< HEAD
-from blackbird.config.units import counted
-from blackbird.retrieve import candidates, occurrences, ranking, scoping
-=======
 from blackbird.artifacts.model import Segment
+from blackbird.config.units import counted
 from blackbird.retrieve import candidates, occurrences, ranking, sameness, scoping
->>>>>>> fixsearch
 from blackbird.retrieve.candidates import Near
 from blackbird.retrieve.cards import card
 from blackbird.retrieve.model import Asked, Card, Found, Why
