@@ -42,6 +42,7 @@ def describe_search(found: Found) -> dict[str, Any]:
         "text": found.asked.text,
         "session": scope.session,
         "task": scope.task,
+        "project": len(scope.project) if scope.only and scope.session is None and scope.project else None,
         "everywhere": not scope.only,
         "types": [each.value for each in found.asked.types],
         "way": found.way,

@@ -6,7 +6,10 @@ from blackbird.artifacts.model import Type
 
 
 class Scope(msgspec.Struct, frozen=True, kw_only=True):
-    """Whose artifacts are meant. `session` and `task` are preferred; with `only`, nothing else is searched."""
+    """Whose artifacts are meant: `task` before `session` before `project` before others.
+
+    With `only`, nothing but the session is searched, or the project if there is none; a task never narrows a search.
+    """
 
     session: str | None = None
     task: str | None = None

@@ -182,8 +182,7 @@ class _Search:
 
     def _searched(self) -> int:
         """How many artifacts are in scope."""
-        sessions, task = scoping.only(self._asked.scope)
-        return self._memory.tally(sessions=sessions, task=task, kinds=self._asked.types)
+        return self._memory.tally(sessions=scoping.only(self._asked.scope), kinds=self._asked.types)
 
     def _left_out(self, planned: Plan, words: Words | None, searched: int) -> tuple[str, ...]:
         """What was not looked at, in words."""

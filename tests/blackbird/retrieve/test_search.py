@@ -110,7 +110,7 @@ def test_task_session_project_and_recent_work_rank_higher(memory: Writing) -> No
     assert [card.task for card in only.cards] == ["t1", "t2"]
     assert (only.searched, only.left_out) == (2, ("3 artifacts outside of session s1",))
     task = ask(memory, "upload", scope=Scope(task="t2"))
-    assert ([card.task for card in task.cards], task.searched) == (["t2"], 1)
+    assert (task.cards[0].task, task.searched) == ("t2", 5)
     project = ask(memory, "upload", scope=Scope(project=("s1", "s2")))
     assert ({card.session for card in project.cards}, project.searched) == ({"s1", "s2"}, 3)
 
