@@ -78,6 +78,37 @@ def test_an_empty_answer_says_what_was_searched_and_left_out(here: Place) -> Non
 
 
 @pytest.mark.usefixtures("kept")
+def test_words_that_stand_nowhere_are_told_with_the_cards(here: Place) -> None:
+    told = here.run("mem", "search", "weather", "lighthouse", "--session", "s2").out.splitlines()
+    assert told[-2] == "found nowhere there: lighthouse"
+    assert told[-1].startswith("4 cards of 4 artifacts (session s2); ")
+    *_, searched = objects(here.run("mem", "search", "weather", "lighthouse", "--json"))
+    assert searched["nowhere"] == ["lighthouse"]
+
+
+@pytest.mark.usefixtures("kept")
+def test_a_very_long_question_is_cut_where_it_is_said_again(here: Place) -> None:
+    question = "lighthouse " * 5000
+    assert len(here.run("mem", "search", question).out) < 1000
+    (searched,) = objects(here.run("mem", "search", question, "--json"))
+    assert str(searched["text"]).endswith("lighthouse…")
+
+
+def test_what_others_said_too_is_counted(here: Place, tmp_path: Path) -> None:
+    kept = Kept(tmp_path)
+    for flight in (kept.one, kept.two):
+        kept.say(flight, "Never delete a segment.", "I will not.")
+    kept.save()
+    told = here.run("mem", "search", "delete segment", "--type", "constraint").out.splitlines()
+    assert told[1].startswith("    s2 · 2026-11-16 · 1 other said the same · score ")
+    card, _ = objects(here.run("mem", "search", "delete segment", "--type", "constraint", "--json"))
+    assert card["same"] == 1
+    with dispatcher("mcp", has_one_asker=True) as tools:
+        answer = tools.call("memory_search", {"query": "delete segment", "types": ["constraint"]})
+    assert " · said 2 times] Never delete a segment." in answer.text
+
+
+@pytest.mark.usefixtures("kept")
 def test_a_command_of_a_run_means_its_session(here: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BLACKBIRD_SESSION", "s1")
     assert here.run("mem", "search", "harbour").code == 1

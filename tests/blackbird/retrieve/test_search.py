@@ -242,7 +242,11 @@ def test_an_empty_answer_says_what_was_searched(memory: Writing) -> None:
     memory.put("s2", talk("elsewhere", session="s2"))
     found = ask(memory, "elsewhere", scope=Scope(session="s1"))
     assert found == Found(
-        asked=found.asked, words=("elsewhere",), searched=1, left_out=("1 artifacts outside of session s1",)
+        asked=found.asked,
+        words=("elsewhere",),
+        nowhere=("elsewhere",),
+        searched=1,
+        left_out=("1 artifacts outside of session s1",),
     )
     assert ask(memory, " ?! ").way == "none"
     nothing = ask(memory, "anything", scope=Scope(session="s9"))
@@ -326,6 +330,26 @@ def test_what_was_concluded_is_weighed_however_much_was_said(memory: Writing) ->
     whole = search(memory, Asked(text="parser", k=4), Plain(), limits=Limits(whole=5, coarse=5, read=5))
     assert (whole.way, whole.cards[0].type) == ("all", Type.DECISION)
     assert whole.left_out == ("all but the last 5 artifacts with all words",)
+
+
+def test_words_that_stand_nowhere_in_scope_are_told(memory: Writing) -> None:
+    memory.put("s1", [artifact(said("the parser is slow"))])
+    memory.put("s2", [artifact(said("mendParser"), session="s2")])
+    found = ask(memory, "mendParser slow parser", scope=Scope(session="s1"))
+    assert (len(found.cards), found.nowhere) == (1, ("mendparser",))
+    assert ask(memory, "mendParser slow parser").nowhere == ()
+    assert ask(memory, "slow parser", k=1).nowhere == ()
+
+
+def test_a_very_long_question_is_not_said_again(memory: Writing) -> None:
+    memory.put("s1", [artifact(said("the parser is slow"))])
+    found = ask(memory, " ".join(["parser", *(f"word{number}" for number in range(5000))]))
+    (left_out,) = found.left_out
+    assert left_out == (
+        "words beyond the first 32: word31, word32, word33, word34, word35, word36, word37, word38 and 4961 more"
+    )
+    assert found.question.startswith("parser word0 word1 ")
+    assert len(found.question) <= 241
 
 
 def test_words_beyond_the_most_are_told(memory: Writing) -> None:

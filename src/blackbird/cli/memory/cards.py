@@ -17,7 +17,7 @@ def of_search(found: Found, *, explain: bool) -> Iterator[Line]:
         yield from _card(card, explain=explain)
         yield ()
     if not found.cards:
-        yield line(f"Nothing was found for “{found.asked.text}”.")
+        yield line(f"Nothing was found for “{found.question}”.")
     yield from _searched(found, explain=explain)
 
 
@@ -62,6 +62,8 @@ def _searched(found: Found, *, explain: bool) -> Iterator[Line]:
     types = f"only {', '.join(found.asked.types)}" if found.asked.types else ""
     searched = ", ".join(each for each in (_where(scope), task, types) if each)
     told = f"{_many(len(found.cards), 'card')} of {_many(found.searched, 'artifact')} ({searched})"
+    if found.cards and found.nowhere:
+        yield line((f"found nowhere there: {', '.join(found.nowhere)}", "yellow"))
     yield line((f"{told}; {found.tokens} tokens", _GREY))
     if explain or not found.cards:
         yield line((_words(found), _GREY))
