@@ -153,7 +153,6 @@ def made_in(piece: Artifact, content: Content, **more: Any) -> Artifact:
     return msgspec.structs.replace(found, provenance=(pointer,))
 
 
-@pytest.mark.requirement("SEARCH-05")
 def test_a_decision_is_found_by_the_talk_in_which_it_was_made(memory: Writing) -> None:
     pieces = talk("How long is the polling interval of the watcher?", "Yes, take events.", "Lunch then.")
     memory.put("s1", [*pieces, made_in(pieces[1], decision("Yes, take events."))])
