@@ -5,8 +5,12 @@ What answers one kind of question is loaded when it is first asked: a command as
 
 import threading
 import time
+<<<<<<< HEAD
 from collections.abc import Callable, Sequence
 from pathlib import Path
+=======
+from collections.abc import Callable, Collection, Sequence
+>>>>>>> fixsearch
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
@@ -107,8 +111,9 @@ class Recall:
     ) -> Found:
         """The best cards for some words.
 
-        Without a session that of the asker is meant; if nothing is known of it yet, the project of the folder in
-        which the asker works, and all sessions if that is unknown, too.
+        Without a session that of the asker is meant, or with a task the last one that has it; if nothing is known of
+        it yet, the project of the folder in which the asker works, and all sessions if that is unknown, too. What is
+        of the task goes first.
         """
         from blackbird.retrieve import search as searching  # noqa: PLC0415 - see above
 
@@ -317,12 +322,12 @@ class Recall:
         if session is not None:
             name: str | None = _named(memory, session)
         else:
-            name = self._own.session
-            if task is None and not everywhere and self._own.folder is not None and not _has(memory, name):
-                project = _project_at(memory, self._own.folder)
-                return Scope(project=project, only=bool(project))
+            here = _project_at(memory, self._own.folder) if self._own.folder is not None else ()
+            name = self._own.session if task is None else _with_task(memory, task, self._own.session, here)
             task = task if task is not None else self._own.task
-        is_narrow = not everywhere and (name is not None or task is not None)
+            if self._own.folder is not None and not _has(memory, name):
+                return Scope(task=task, project=here, only=bool(here) and not everywhere)
+        is_narrow = not everywhere and name is not None
         project = _project(memory, name) if not is_narrow and name is not None else ()
         return Scope(session=name, task=task, project=project, only=is_narrow)
 
@@ -366,6 +371,17 @@ def _named(memory: Memory, name: str) -> str:
 
 def _has(memory: Memory, session: str | None) -> bool:
     return session is not None and memory.has_session(session)
+
+
+def _with_task(memory: Memory, task: str, own: str | None, here: Collection[str]) -> str | None:
+    """The session that a task is of: one's own, else the last one of the project that has it, else of all.
+
+    One's own, too, if no session has it.
+    """
+    having = memory.sessions_with(task)
+    if own in having or not having:
+        return own
+    return next((session for session in having if session in here), having[0])
 
 
 def _project_at(memory: Memory, folder: str) -> tuple[str, ...]:

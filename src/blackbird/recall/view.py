@@ -39,15 +39,17 @@ def describe_search(found: Found) -> dict[str, Any]:
     scope = found.asked.scope
     return {
         "schema": SEARCH,
-        "text": found.asked.text,
+        "text": found.question,
         "session": scope.session,
         "task": scope.task,
+        "project": len(scope.project) if scope.only and scope.session is None and scope.project else None,
         "everywhere": not scope.only,
         "types": [each.value for each in found.asked.types],
         "way": found.way,
         "words": list(found.words),
         "stopped": list(found.stopped),
         "pruned": list(found.pruned),
+        "nowhere": list(found.nowhere),
         "searched": found.searched,
         "weighed": found.weighed,
         "left_out": list(found.left_out),

@@ -3,10 +3,14 @@
 import msgspec
 
 from blackbird.artifacts.model import Type
+from blackbird.artifacts.shortening import one_line
 
 
 class Scope(msgspec.Struct, frozen=True, kw_only=True):
-    """Whose artifacts are meant. `session` and `task` are preferred; with `only`, nothing else is searched."""
+    """Whose artifacts are meant: `task` before `session` before `project` before others.
+
+    With `only`, nothing but the session is searched, or the project if there is none; a task never narrows a search.
+    """
 
     session: str | None = None
     task: str | None = None
@@ -60,6 +64,10 @@ class Card(msgspec.Struct, frozen=True, kw_only=True):
     why: Why | None = None
 
 
+#: Characters of a question that are said again with its answer.
+_LONGEST_QUESTION = 240
+
+
 class Found(msgspec.Struct, frozen=True, kw_only=True):
     """The answer to a search: the best cards first, and what was searched for them."""
 
@@ -71,12 +79,19 @@ class Found(msgspec.Struct, frozen=True, kw_only=True):
     #: Words that were not searched for: too common in any text, or in this memory.
     stopped: tuple[str, ...] = ()
     pruned: tuple[str, ...] = ()
+    #: Words that were searched for, and stand in nothing that is in scope.
+    nowhere: tuple[str, ...] = ()
     #: How many artifacts were in scope, and how many of the best were weighed.
     searched: int = 0
     weighed: int = 0
     #: What was left out, in words.
     left_out: tuple[str, ...] = ()
     tokens: int = 0
+
+    @property
+    def question(self) -> str:
+        """What was asked, short enough to be said again."""
+        return one_line(self.asked.text, _LONGEST_QUESTION)
 
 
 class Neighbour(msgspec.Struct, frozen=True, kw_only=True):

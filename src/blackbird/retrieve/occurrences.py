@@ -1,6 +1,8 @@
 """Which artifacts have which words of a question: all of them if that is enough, else some of the rarer ones."""
 
+import functools
 import math
+import operator
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -23,6 +25,8 @@ class Words(NamedTuple):
     #: For each word of the plan.
     worth: tuple[float, ...]
     pruned: tuple[str, ...] = ()
+    #: Words that stand in no artifact of the scope.
+    nowhere: tuple[str, ...] = ()
     #: What was not looked at, in words.
     left_out: tuple[str, ...] = ()
 
@@ -48,7 +52,8 @@ def find(memory: Memory, plan: Plan, asked: Asked, documents: int, limits: Limit
         for number in numbers:
             held[number] = held.get(number, 0) | bit
     worth = tuple(_worth(place, some, late, documents, limits) for place in range(len(expressions)))
-    return Words("any" if held else "none", held, worth, some.pruned, (*some.left_out, *late.left_out))
+    nowhere = _nowhere(plan, some, late)
+    return Words("any" if held else "none", held, worth, some.pruned, nowhere, (*some.left_out, *late.left_out))
 
 
 def concluded(memory: Memory, plan: Plan, asked: Asked, words: Words, limits: Limits) -> list[int]:
@@ -109,6 +114,15 @@ def _late(memory: Memory, plan: Plan, asked: Asked, limits: Limits) -> _Late:
 def _bits(memory: Memory, terms: Sequence[Term], stored: Stored) -> int:
     stems = set(memory.tokenizer.stems("\n".join(fields(stored.artifact)[1:])))
     return sum(1 << place for place, term in enumerate(terms) if term.stands(stems))
+
+
+def _nowhere(plan: Plan, some: _Some, late: _Late) -> tuple[str, ...]:
+    standing = functools.reduce(operator.or_, late.held.values(), 0)
+    return tuple(
+        plan.terms[place].word
+        for place, numbers in sorted(some.found.items())
+        if not numbers and not standing >> place & 1
+    )
 
 
 def _worth(place: int, some: _Some, late: _Late, documents: int, limits: Limits) -> float:

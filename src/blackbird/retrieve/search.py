@@ -1,12 +1,17 @@
 """From a question to cards: the best first, each with why, and what was searched and left out for them."""
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import msgspec
 
 from blackbird.artifacts.model import Segment
+<<<<<<< HEAD
 from blackbird.config.units import counted
+=======
+from blackbird.artifacts.shortening import one_line
+>>>>>>> fixsearch
 from blackbird.retrieve import candidates, occurrences, ranking, sameness, scoping
 from blackbird.retrieve.candidates import Near
 from blackbird.retrieve.cards import card
@@ -17,6 +22,10 @@ from blackbird.retrieve.weights import LIMITS, RULINGS, WEIGHTS, Limits, Weights
 from blackbird.store.memory import Memory, Stored
 from blackbird.store.texts import Fields, fields
 from blackbird.tokens import Counter
+
+#: Words that are named as left out, and how much of each.
+_MOST_NAMED = 8
+_LONGEST_WORD = 80
 
 
 def search(
@@ -74,6 +83,7 @@ class _Search:
             words=tuple(term.word for term in planned.terms),
             stopped=planned.stopped,
             pruned=words.pruned,
+            nowhere=words.nowhere,
             searched=searched,
             weighed=len(words.held),
             left_out=self._left_out(planned, words, searched),
@@ -183,8 +193,7 @@ class _Search:
 
     def _searched(self) -> int:
         """How many artifacts are in scope."""
-        sessions, task = scoping.only(self._asked.scope)
-        return self._memory.tally(sessions=sessions, task=task, kinds=self._asked.types)
+        return self._memory.tally(sessions=scoping.only(self._asked.scope), kinds=self._asked.types)
 
     def _left_out(self, planned: Plan, words: Words | None, searched: int) -> tuple[str, ...]:
         """What was not looked at, in words."""
@@ -193,10 +202,16 @@ class _Search:
         if others:
             found.append(f"{counted(others, 'artifact')} outside of {scoping.named(self._asked)}")
         if planned.beyond:
-            found.append(f"words beyond the first {self._limits.words}: {', '.join(planned.beyond)}")
+            found.append(f"words beyond the first {self._limits.words}: {_listed(planned.beyond)}")
         if words is not None:
             found += words.left_out
         return tuple(found)
+
+
+def _listed(words: Sequence[str]) -> str:
+    """The first of some words, and how many more there are."""
+    more = f" and {len(words) - _MOST_NAMED} more" if len(words) > _MOST_NAMED else ""
+    return f"{', '.join(one_line(word, _LONGEST_WORD) for word in words[:_MOST_NAMED])}{more}"
 
 
 def _each_once(weighed: list[_Weighed]) -> list[_Weighed]:

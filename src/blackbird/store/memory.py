@@ -131,6 +131,11 @@ class Memory:
         """Whether a session was written under this very name."""
         return any(self._rows("SELECT 1 FROM session WHERE name = ?", [name]))
 
+    def sessions_with(self, task: str) -> list[str]:
+        """The sessions that know a task by this name, the one that last had to do with it first."""
+        query = "SELECT session FROM artifact WHERE task = ? GROUP BY session ORDER BY max(at) DESC, session"
+        return [row[0] for row in self._rows(query, [task])]
+
     def notes(self) -> dict[str, Note]:
         """What is kept of each session beside its artifacts; read again only if something was written since."""
         with files.told(self.path):
@@ -144,12 +149,11 @@ class Memory:
         """How many artifacts there are of each type."""
         return dict(self._rows("SELECT type, sum(count) FROM tally GROUP BY type ORDER BY type"))
 
-    def tally(self, *, sessions: Collection[str] = (), task: str | None = None, kinds: Collection[Type] = ()) -> int:
-        """How many artifacts there are of these sessions or of this task, and of these types; without any, of all."""
-        table, counted = ("artifact", "count(*)") if task is not None else ("tally", "coalesce(sum(count), 0)")
-        given = {"session": list(sessions), "task": [task] if task is not None else [], "type": [*map(str, kinds)]}
+    def tally(self, *, sessions: Collection[str] = (), kinds: Collection[Type] = ()) -> int:
+        """How many artifacts there are of these sessions, and of these types; without any, of all."""
+        given = {"session": list(sessions), "type": [*map(str, kinds)]}
         where = [f"{name} IN ({', '.join('?' * len(values))})" for name, values in given.items() if values]
-        query = f"SELECT {counted} FROM {table} WHERE {' AND '.join(where) or '1'}"  # noqa: S608 (names of ours)
+        query = f"SELECT coalesce(sum(count), 0) FROM tally WHERE {' AND '.join(where) or '1'}"  # noqa: S608 (names of ours)
         return int(next(iter(self._rows(query, [value for values in given.values() for value in values])))[0])
 
     @contextlib.contextmanager

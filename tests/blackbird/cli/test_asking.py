@@ -7,6 +7,7 @@ import pytest
 
 from blackbird.artifacts.model import Type
 from blackbird.doors import schema
+from blackbird.doors.opening import dispatcher
 from tests.blackbird.cli.command import Done, Place, place
 from tests.blackbird.recall.kept import Kept
 
@@ -42,7 +43,7 @@ def test_a_search_prints_cards(here: Place, kept: Kept) -> None:
     first, second, _, last = told.out.splitlines()
     assert first == f"{decision}  decision  Let's use SQLite instead of Postgres."
     assert second.startswith("    s1 · 2026-11-16 · score ")
-    assert last.startswith("1 card of 1 artifact (session s1, task t1, only decision); ")
+    assert last.startswith("1 card of 1 artifact (session s1, task t1 first, only decision); ")
     assert last.endswith(" tokens")
     assert told.code == 0
 
@@ -77,13 +78,68 @@ def test_an_empty_answer_says_what_was_searched_and_left_out(here: Place) -> Non
 
 
 @pytest.mark.usefixtures("kept")
+def test_words_that_stand_nowhere_are_told_with_the_cards(here: Place) -> None:
+    told = here.run("mem", "search", "weather", "lighthouse", "--session", "s2").out.splitlines()
+    assert told[-2] == "found nowhere there: lighthouse"
+    assert told[-1].startswith("4 cards of 4 artifacts (session s2); ")
+    *_, searched = objects(here.run("mem", "search", "weather", "lighthouse", "--json"))
+    assert searched["nowhere"] == ["lighthouse"]
+
+
+@pytest.mark.usefixtures("kept")
+def test_a_very_long_question_is_cut_where_it_is_said_again(here: Place) -> None:
+    question = "lighthouse " * 5000
+    assert len(here.run("mem", "search", question).out) < 1000
+    (searched,) = objects(here.run("mem", "search", question, "--json"))
+    assert str(searched["text"]).endswith("lighthouse…")
+
+
+def test_what_others_said_too_is_counted(here: Place, tmp_path: Path) -> None:
+    kept = Kept(tmp_path)
+    for flight in (kept.one, kept.two):
+        kept.say(flight, "Never delete a segment.", "I will not.")
+    kept.save()
+    told = here.run("mem", "search", "delete segment", "--type", "constraint").out.splitlines()
+    assert told[1].startswith("    s2 · 2026-11-16 · 1 other said the same · score ")
+    card, _ = objects(here.run("mem", "search", "delete segment", "--type", "constraint", "--json"))
+    assert card["same"] == 1
+    with dispatcher("mcp", has_one_asker=True) as tools:
+        answer = tools.call("memory_search", {"query": "delete segment", "types": ["constraint"]})
+    assert " · said 2 times] Never delete a segment." in answer.text
+
+
+@pytest.mark.usefixtures("kept")
 def test_a_command_of_a_run_means_its_session(here: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BLACKBIRD_SESSION", "s1")
     assert here.run("mem", "search", "harbour").code == 1
     assert here.run("mem", "search", "harbour", "--everywhere").code == 0
     assert here.run("mem", "search", "harbour", "--session", "s2").code == 0
     monkeypatch.setenv("BLACKBIRD_SESSION", "just-begun")
-    assert here.run("mem", "search", "harbour").code == 1
+    assert "(all sessions)" in here.run("mem", "search", "harbour").out
+
+
+def test_a_command_means_the_project_of_its_folder_as_a_tool_does(
+    here: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "quay" / "crane").mkdir(parents=True)
+    (tmp_path / "elsewhere").mkdir()
+    kept = Kept(tmp_path)
+    kept.book.state("run.start", "s1", "run_1", client="claude", cwd=str(tmp_path / "quay"))
+    kept.book.state("run.start", "s2", "run_2", client="claude", cwd="/srv/sea")
+    kept.say(kept.one, "Let's paint the lamp red.", "The lamp is red.")
+    kept.say(kept.two, "Let's paint the boat blue.", "The boat is blue.")
+    kept.save()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    assert "(all sessions)" in here.run("mem", "search", "lamp").out
+    monkeypatch.chdir(tmp_path / "quay" / "crane")
+    assert "(1 session of this project)" in here.run("mem", "search", "lamp").out
+    told = here.run("mem", "search", "boat")
+    assert (told.code, told.out.splitlines()[-1]) == (1, "--everywhere searches all sessions")
+    assert "(all sessions)" in here.run("mem", "search", "boat", "--everywhere").out
+    with dispatcher("mcp", has_one_asker=True) as tools:
+        answer = tools.call("memory_search", {"query": "boat"})
+    assert answer.values["project"] == objects(here.run("mem", "search", "boat", "--json"))[-1]["project"] == 1
+    assert answer.text.startswith("Nothing was found in this project; with everywhere, all sessions are searched.")
 
 
 @pytest.mark.requirement("CONFIG-06")

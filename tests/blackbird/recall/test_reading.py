@@ -371,3 +371,32 @@ def test_who_works_in_a_folder_means_its_project_until_the_session_is_known(
         assert {card.session for card in recall.search("lamp").cards} == sessions
         assert {card.session for card in recall.search("lamp", everywhere=True).cards} == {"s1", "s2"}
         assert {card.session for card in recall.search("lamp", session="s2").cards} == {"s2"}
+
+
+@pytest.mark.parametrize(
+    ("own", "asked", "sessions"),
+    [
+        (Whose(), {"task": "t1"}, {"s2"}),
+        (Whose(), {"task": "t1", "session": "s1"}, {"s1"}),
+        (Whose(), {"task": "t1", "everywhere": True}, {"s1", "s2"}),
+        (Whose(), {"task": "t0"}, {"s1"}),
+        (Whose(), {"task": "unheard-of"}, {"s1", "s2"}),
+        (Whose(session="s1"), {"task": "t1"}, {"s1"}),
+        (Whose(folder="/srv/quay/crane"), {"task": "t1"}, {"s1"}),
+        (Whose(folder="/srv/quay/crane"), {"task": "unheard-of"}, {"s1"}),
+    ],
+)
+def test_a_task_goes_first_in_the_last_session_that_has_it(
+    tmp_path: Path, own: Whose, asked: dict[str, Any], sessions: set[str]
+) -> None:
+    kept = Kept(tmp_path)
+    kept.book.plan("run.start", "s1", "t0", "run_1", client="claude", cwd="/srv/quay")
+    kept.book.plan("run.start", "s2", "t1", "run_2", client="claude", cwd="/srv/sea")
+    third = kept.one.beside(run="run_3")
+    for flight, task, colour in ((kept.one, "t0", "red"), (third, "t1", "green"), (kept.two, "t1", "blue")):
+        kept.book.exchange(flight.turn(f"Let's paint the lamp {colour}.", says=f"The lamp is {colour}."), task=task)
+    kept.save()
+    with kept.recall(own=own) as recall:
+        found = recall.search("lamp", k=20, **asked)
+    assert {card.session for card in found.cards} == sessions
+    assert found.asked.scope.task == asked["task"]

@@ -1,8 +1,11 @@
-"""The memory as commands ask it: that of this user, by these settings, for the run that a command is started in."""
+"""The memory as commands ask it: that of this user, by these settings, for the run or the folder it is started in."""
 
 import contextlib
 import os
 from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
 
 from blackbird import home as homes
 from blackbird.cli.memory import telling
@@ -14,10 +17,18 @@ from blackbird.recall import Recall, Whose
 def recalled() -> Iterator[Recall]:
     """The memory. What could not be understood while it was brought up to the trace is told at the end."""
     home = homes.find()
-    own, tell = Whose.of(os.environ), telling.progress()
+    own, tell = msgspec.structs.replace(Whose.of(os.environ), folder=_folder()), telling.progress()
     with Recall(home, load(home), door="cli", own=own, tell=tell) as recall:
         try:
             yield recall
         finally:
             if recall.report is not None:
                 telling.show_findings(recall.report)
+
+
+def _folder() -> str | None:
+    """The working directory, which may have been removed."""
+    try:
+        return str(Path.cwd())
+    except OSError:
+        return None

@@ -22,13 +22,18 @@ def search(
     words: Annotated[list[str], typer.Argument(metavar="QUERY", help="What to look for, in words.")],
     session: Annotated[
         str | None,
-        typer.Option("--session", metavar="SESSION", help="Only this one. Else that of the run, or all of them."),
+        typer.Option(
+            "--session", metavar="SESSION", help="Only this one. Else that of the run, or the folder's project."
+        ),
     ] = None,
     task: Annotated[
-        str | None, typer.Option("--task", metavar="TASK", help="What is of this task goes first.")
+        str | None,
+        typer.Option(
+            "--task", metavar="TASK", help="What is of it goes first. Without --session: in the last that has it."
+        ),
     ] = None,
     everywhere: Annotated[
-        bool, typer.Option("--everywhere", help="All sessions; this one and its project's go first.")
+        bool, typer.Option("--everywhere", help="All sessions; one's own and the project's go first.")
     ] = False,
     kinds: Annotated[
         list[Type] | None, typer.Option("--type", help="Only these; can be given several times.")
@@ -42,7 +47,8 @@ def search(
     """Search the memory: the best cards first, each with its id, and how many tokens they are in all.
 
     Takes in what is new first. Names of files, symbols and errors are found by their parts. If nothing has all of the
-    words, what has some of them is found. An empty answer says what was searched and what was left out.
+    words, what has some of them is found. Without a session the folder's project is searched, and all sessions if
+    none of it is known; the last line says which. An empty answer says what was searched and what was left out.
 
     Examples:
 

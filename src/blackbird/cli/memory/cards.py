@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from blackbird.cli.memory.lines import INDENT, Line, block, line
 from blackbird.exchange.clock import to_rfc3339
-from blackbird.retrieve.model import Card, Found, Neighbour, Why
+from blackbird.retrieve.model import Card, Found, Neighbour, Scope, Why
 
 _GREY = "bright_black"
 _DAY = len("2026-11-16")
@@ -17,7 +17,7 @@ def of_search(found: Found, *, explain: bool) -> Iterator[Line]:
         yield from _card(card, explain=explain)
         yield ()
     if not found.cards:
-        yield line(f"Nothing was found for “{found.asked.text}”.")
+        yield line(f"Nothing was found for “{found.question}”.")
     yield from _searched(found, explain=explain)
 
 
@@ -58,11 +58,12 @@ def _why(why: Why) -> str:
 
 def _searched(found: Found, *, explain: bool) -> Iterator[Line]:
     scope = found.asked.scope
-    where = f"session {scope.session}" if scope.only and scope.session else "" if scope.only else "all sessions"
-    task = f"task {scope.task}" if scope.task else ""
+    task = f"task {scope.task} first" if scope.task else ""
     types = f"only {', '.join(found.asked.types)}" if found.asked.types else ""
-    searched = ", ".join(each for each in (where, task, types) if each)
+    searched = ", ".join(each for each in (_where(scope), task, types) if each)
     told = f"{_many(len(found.cards), 'card')} of {_many(found.searched, 'artifact')} ({searched})"
+    if found.cards and found.nowhere:
+        yield line((f"found nowhere there: {', '.join(found.nowhere)}", "yellow"))
     yield line((f"{told}; {found.tokens} tokens", _GREY))
     if explain or not found.cards:
         yield line((_words(found), _GREY))
@@ -70,8 +71,16 @@ def _searched(found: Found, *, explain: bool) -> Iterator[Line]:
             yield line((f"not searched for, as any text has them: {', '.join(found.stopped)}", _GREY))
         for each in found.left_out:
             yield line((f"left out: {each}", _GREY))
-    if not found.cards and scope.only and scope.session:
+    if not found.cards and scope.only and (scope.session or scope.project):
         yield line(("--everywhere searches all sessions", _GREY))
+
+
+def _where(scope: Scope) -> str:
+    if scope.only and scope.session is not None:
+        return f"session {scope.session}"
+    return (
+        f"{_many(len(scope.project), 'session')} of this project" if scope.only and scope.project else "all sessions"
+    )
 
 
 def _words(found: Found) -> str:
