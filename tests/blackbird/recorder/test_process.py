@@ -122,7 +122,7 @@ def test_a_taken_port_is_named(home: Home, tmp_path: Path, monkeypatch: pytest.M
         with pytest.raises(RecorderFailed) as caught:
             process.up(home, settings(home, listen))
     assert caught.value.message == f"{listen} is in use by another program"
-    assert "blackbird up --port 4142" in caught.value.remedy
+    assert "blackbird up --port 4151" in caught.value.remedy
 
 
 def sleeper(name: str, before: str = "") -> subprocess.Popen[bytes]:
