@@ -5,12 +5,8 @@ What answers one kind of question is loaded when it is first asked: a command as
 
 import threading
 import time
-<<<<<<< HEAD
-from collections.abc import Callable, Sequence
-from pathlib import Path
-=======
 from collections.abc import Callable, Collection, Sequence
->>>>>>> fixsearch
+from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 

@@ -7,11 +7,8 @@ from typing import NamedTuple
 import msgspec
 
 from blackbird.artifacts.model import Segment
-<<<<<<< HEAD
-from blackbird.config.units import counted
-=======
 from blackbird.artifacts.shortening import one_line
->>>>>>> fixsearch
+from blackbird.config.units import counted
 from blackbird.retrieve import candidates, occurrences, ranking, sameness, scoping
 from blackbird.retrieve.candidates import Near
 from blackbird.retrieve.cards import card

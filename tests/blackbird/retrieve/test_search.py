@@ -241,15 +241,11 @@ def test_an_empty_answer_says_what_was_searched(memory: Writing) -> None:
     memory.put("s2", talk("elsewhere", session="s2"))
     found = ask(memory, "elsewhere", scope=Scope(session="s1"))
     assert found == Found(
-<<<<<<< HEAD
-        asked=found.asked, words=("elsewhere",), searched=1, left_out=("1 artifact outside of session s1",)
-=======
         asked=found.asked,
         words=("elsewhere",),
         nowhere=("elsewhere",),
         searched=1,
-        left_out=("1 artifacts outside of session s1",),
->>>>>>> fixsearch
+        left_out=("1 artifact outside of session s1",),
     )
     assert ask(memory, " ?! ").way == "none"
     nothing = ask(memory, "anything", scope=Scope(session="s9"))
