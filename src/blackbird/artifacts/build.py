@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from blackbird.artifacts import facts, outcomes, segments, summaries, work
+from blackbird.artifacts import closing, facts, outcomes, segments, summaries, work
 from blackbird.artifacts.claims import Claim
 from blackbird.artifacts.consolidate import consolidate
 from blackbird.artifacts.model import Artifact, Change, Decision, Outcome, Signal, Status, ThreadKind, Type
@@ -35,6 +35,7 @@ class Builder:
             _with_causes(one, decisions)
             for one in outcomes.outcomes(scene, done, self._version, list(_blocked(scene, claimed, done)))
         ]
+        rulings = list(closing.closed(rulings, ended))
         found = [*ended, *rulings, *facts.facts(scene, done, self._version)]
         told = summaries.summary(scene, found, self._version)
         return [*found, *([told] if told is not None else []), *segments.segments(scene, self._version)]

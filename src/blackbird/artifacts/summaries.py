@@ -35,6 +35,7 @@ def summary(scene: Scene, artifacts: Sequence[Artifact], builder: str) -> Artifa
         return None
     counts = Counter(str(artifact.type) for artifact in artifacts)
     outcomes = [artifact for artifact in artifacts if isinstance(artifact.content, Outcome)]
+    ran = [one.task for one in outcomes]
     bullets = [_told(artifact) for artifact in artifacts if _is_telling(artifact)]
     goal = scene.about.goal or next(
         (one.content.description for one in outcomes if isinstance(one.content, Outcome)), None
@@ -48,13 +49,17 @@ def summary(scene: Scene, artifacts: Sequence[Artifact], builder: str) -> Artifa
             goal=goal,
             checkpoint=_text(told[statements.CHECKPOINT]),
             bullets=tuple(bullets[:_BULLETS]),
-            tasks=tuple(dict.fromkeys(one.task for one in (*outcomes, *planned) if one.task is not None)),
+            tasks=tuple(dict.fromkeys(name for name in (*ran, *(one.task for one in planned)) if name is not None)),
             counts=dict(sorted(counts.items())),
         ),
         provenance=places,
         builder=builder,
         at=max(
-            (at for at in (one.at for one in (*artifacts, *known, *planned)) if at is not None),
+            (
+                at
+                for at in [*(one.at for one in artifacts), *(one.at for one in (*known, *planned))]
+                if at is not None
+            ),
             default=None,
         ),
     )

@@ -2,9 +2,9 @@
 
 A section never takes more than its cap. If the caps together are more than the total leaves, files and commands get
 `NAMES` tokens and `NAMES_SHARE` of what is left, since a name is short and saves a search; but a line is kept free
-for each of `KEPT`. The others get a line each, as far as there is room for lines, in the order of `HANDED`, and
-share the rest in proportion to their caps. What a section does not use is handed on, in the same order, to those
-that would take more and are below their caps.
+for each of `KEPT`. The others get a line each, as far as there is room for lines, `KEPT` first and then in the
+order of `HANDED`, and share the rest in proportion to their caps. What a section does not use is handed on, in that
+order, to those that would take more and are below their caps.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -30,9 +30,10 @@ ORDER = (
 HANDED = ("goal", "constraints", "decisions", "warnings", "open_threads", "files", "implemented", "facts", "pointers")
 #: What files and commands get of a total that is short.
 NAMES, NAMES_SHARE = 120, 0.5
-#: A heading and a line that says something, and who has one before names get what is theirs.
+#: A heading and a line that says something.
 _LINE = 20
-KEPT = ("goal", "constraints", "decisions")
+#: Who has one before names get what is theirs, and how long it is: a rule in few words, and then what it is all for.
+KEPT = {"constraints": 32, "decisions": 32, "goal": _LINE}
 #: Nothing that says anything is shorter; and after so many that did not fit, none of the others is tried.
 _LEAST, _MISSES = 6, 8
 
@@ -59,18 +60,18 @@ def shares(caps: Caps, available: int, names: Sequence[str]) -> dict[str, int]:
     if sum(wanted.values()) <= available:
         return wanted
     names_cap = wanted.pop("files", 0)
-    kept = sum(min(_LINE, wanted.get(name, 0)) for name in KEPT)
+    kept = sum(min(line, wanted.get(name, 0)) for name, line in KEPT.items())
     given = min(names_cap, int(NAMES + NAMES_SHARE * available), max(available - kept, 0))
     others = _alike(wanted, available - given)
     return {name: given if name == "files" else others.get(name, 0) for name in names}
 
 
 def _alike(wanted: Mapping[str, int], room: int) -> dict[str, int]:
-    """A line for each as far as that reaches, in the order of `HANDED`, and more in proportion to the caps."""
+    """A line for each as far as that reaches, `KEPT` first, and more in proportion to the caps."""
     given: dict[str, int] = {}
     left = room
-    for name in (name for name in HANDED if wanted.get(name)):
-        line = min(_LINE, wanted[name], room)
+    for name in (name for name in dict.fromkeys((*KEPT, *HANDED)) if wanted.get(name)):
+        line = min(KEPT.get(name, _LINE), wanted[name], room)
         if line > left:
             break
         given[name] = line

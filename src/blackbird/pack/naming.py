@@ -23,6 +23,7 @@ def files(material: Material) -> Choice:
         material.folders,
         folder=_folder(material),
         description=material.wanted.description,
+        session=material.wanted.session,
     )
     marked = WorkingSet(
         files=tuple(map(_marked, found.files)),

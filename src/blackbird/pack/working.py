@@ -103,11 +103,13 @@ def working_set(
     *,
     folder: str | None = None,
     description: str | None = None,
+    session: str | None = None,
 ) -> WorkingSet:
     """What is worth naming, of the outcomes of one project's sessions.
 
     `folders` has the folder of each session, by which its relative paths are understood; `folder` is where the work
-    is going to be, and `description` what it is said to be.
+    is going to be, and `description` what it is said to be. `session` is the one that goes on: what was mended in it
+    is over, while the same work elsewhere may meet the same error again.
     """
     newest = sorted(outcomes, key=lambda one: (-(one.at or 0), one.id))
     past = [_past(one, folders.get(one.session), folder) for one in newest if isinstance(one.content, Outcome)]
@@ -115,7 +117,7 @@ def working_set(
     weights = _weights(past, asked)
     files = sorted(_weighed(_file_uses(past, weights), asked), key=lambda one: (-one.score, one.text))
     lines = sorted(_weighed(_command_uses(past, weights), asked), key=_by_room)
-    errors = sorted(_weighed(_error_uses(past, weights), asked), key=lambda one: (-one.score, one.text))
+    errors = sorted(_weighed(_error_uses(past, weights, session), asked), key=lambda one: (-one.score, one.text))
     return WorkingSet(tuple(files), tuple(lines), tuple(errors))
 
 
@@ -286,12 +288,13 @@ def _is_repeatable(typed: str) -> bool:
 # Errors
 
 
-def _error_uses(past: Sequence[_Past], weights: Sequence[float]) -> Mapping[str, list[_Use]]:
-    """Where each error was met; what the agent's own tools complain of, and what was mended, is of no use."""
+def _error_uses(past: Sequence[_Past], weights: Sequence[float], session: str | None) -> Mapping[str, list[_Use]]:
+    """Where each error was met; what the agent's own tools complain of is of no use to others."""
     uses: dict[str, list[_Use]] = defaultdict(list)
     for each, weight in zip(past, weights, strict=True):
         for line in each.outcome.errors:
-            if not line.startswith(_OWN_TOOLS) and line not in each.outcome.mended:
+            is_over = each.artifact.session == session and line in each.outcome.mended
+            if not is_over and not line.startswith(_OWN_TOOLS):
                 uses[line].append(_Use(each.artifact.id, each.artifact.session, weight, "met"))
     return uses
 

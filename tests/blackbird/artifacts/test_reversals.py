@@ -18,11 +18,8 @@ def holding(*said: str) -> list[tuple[str | None, str | None]]:
         story.end()
     found = Builder().artifacts(story.timeline())
     story.check(found)
-    return [(one.content.subject, one.content.choice) for one in found if _holds(one.content)]
-
-
-def _holds(content: object) -> bool:
-    return isinstance(content, Decision | Constraint) and content.is_active
+    rulings = [one.content for one in found if isinstance(one.content, Decision | Constraint)]
+    return [(one.subject, one.choice) for one in rulings if one.is_active]
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from blackbird.artifacts.model import Status, Summary
+from blackbird.artifacts.model import Change, Status, Summary
 from blackbird.artifacts.note import Note
 from blackbird.canon import wrappers
 from blackbird.canon.model import Origin, Role
@@ -226,3 +226,21 @@ def test_what_says_nothing_is_no_line() -> None:
     pack = compose(material([silent, artifact(decision("Use one crane"))]), Plain())
     assert lines(pack, "decisions") == ["Use one crane"]
     assert [(one.id, one.why) for one in pack.left_out] == [(silent.id, "it says nothing")]
+
+
+@pytest.mark.parametrize(("total", "has_names"), [(100, False), (150, True), (200, True), (300, True)])
+def test_a_small_pack_has_a_decision_and_a_constraint_before_names_take_all(total: int, has_names: bool) -> None:
+    names = msgspec.structs.replace(
+        outcome(),
+        files=tuple(Change(path=f"src/ledger/accounts/book_{at}.py") for at in range(60)),
+        commands=tuple(ran(f"pytest tests/test_{at}.py") for at in range(20)),
+    )
+    own = [
+        artifact(Summary(goal="Keep the books of the harbour in whole numbers"), key="summary", title="Books"),
+        artifact(decision("Use decimal.Decimal for amounts instead of integer cents, in the whole of the ledger.")),
+        artifact(constraint("We must never use floats for money, neither in code nor in tests.")),
+        artifact(names, task="books"),
+    ]
+    pack = compose(material(own, task="next", caps=Caps(total=total)), Plain())
+    assert (len(lines(pack, "decisions")), len(lines(pack, "constraints"))) == (1, 1)
+    assert bool(lines(pack, "files")) is has_names

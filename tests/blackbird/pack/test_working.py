@@ -208,7 +208,8 @@ def test_runs_of_one_session_are_one_session() -> None:
     assert found.why == "run in 1 session"
 
 
-def test_errors_that_were_mended_are_not_named() -> None:
+def test_errors_that_were_mended_in_the_session_that_goes_on_are_not_named() -> None:
     outcome = Outcome(status=Status.SUCCESS, errors=("boom", "bang"), mended=("boom",))
-    found = working_set([artifact(outcome, session="s1")], {"s1": HOME}, folder=HOME).errors
-    assert [one.text for one in found] == ["bang"]
+    work, known = [artifact(outcome, session="s1")], {"s1": HOME}
+    assert [one.text for one in working_set(work, known, folder=HOME, session="s1").errors] == ["bang"]
+    assert [one.text for one in working_set(work, known, folder=HOME, session="s2").errors] == ["bang", "boom"]
