@@ -88,3 +88,12 @@ def find() -> Home:
     chosen = os.environ.get(VARIABLE)
     path = Path(chosen) if chosen else platformdirs.user_data_path("blackbird", appauthor=False)
     return Home(path.absolute(), config_path().absolute())
+
+
+def working_folder() -> str | None:
+    """The folder that this was started in, as text, with `�` for what is no UTF-8; nothing if it is gone."""
+    try:
+        found = os.getcwd()  # noqa: PTH109 - as it is, not resolved
+    except OSError:
+        return None
+    return found.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from blackbird.home import working_folder
 from blackbird.launch.ids import check_id
 from blackbird.recorder import events
 from blackbird.recorder.events import ToolEvent
@@ -70,7 +71,7 @@ def command(  # noqa: PLR0913, PLR0917 - one argument an option
         call_id=call_id,
         input=_object(given),
         command=ran,
-        cwd=str(Path.cwd()),
+        cwd=working_folder(),
         exit_code=exit_code,
         duration_ms=duration,
         failed=failed,

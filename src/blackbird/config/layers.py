@@ -21,6 +21,7 @@ _LONGEST_LINE = 200
 #: What a project would decide if it could set the settings of a table.
 _STAKES = {
     "enrichment": "who reads your recordings",
+    "mcp": "who can ask your memory",
     "memory": "who reads your recordings",
     "proxy": "where your traffic and your keys go",
     "redaction": "which of your secrets are stored",

@@ -36,7 +36,11 @@ def load(
 
 def nearest_project() -> Path | None:
     """The project's file that holds here, if there is one."""
-    return find_project(Path.cwd(), Path.home())
+    try:
+        return find_project(Path.cwd(), Path.home())
+    except FileNotFoundError:
+        # The folder that this was started in is gone, and no project with it.
+        return None
 
 
 def find_project(folder: Path, user_home: Path) -> Path | None:

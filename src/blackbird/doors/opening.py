@@ -5,7 +5,6 @@ import threading
 from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 from blackbird import home as homes
 from blackbird.config.load import load
@@ -64,7 +63,7 @@ def dispatcher(door: str, *, has_one_asker: bool) -> Iterator[Dispatcher]:
     home = homes.find()
     recalls = Recalls(home, load(home), door)
     try:
-        own = (os.environ, str(Path.cwd())) if has_one_asker else ({}, None)
+        own = (os.environ, homes.working_folder()) if has_one_asker else ({}, None)
         yield Dispatcher(recalls, *own)
     finally:
         recalls.close()

@@ -7,10 +7,10 @@ from blackbird.artifacts.plan import State
 from blackbird.harness.drafts import Draft, Written
 from blackbox.errors import UsageError
 
-_HEADING = re.compile(r"(#{1,6})\s+(.+?)\s*#*\s*$")
+_HEADING = re.compile(r"(#{1,6})\s+(\S.*)$")
 _ENTRY = re.compile(r"([ \t]*)(?:[-*+]|\d{1,9}[.)])\s+(.*)$")
 _BOX = re.compile(r"\[([ xX~-])\](?:\s+(.*))?$")
-_ID = re.compile(r"\s*\{#([^\s{}]+)\}\s*$")
+_ID = re.compile(r"\{#([^\s{}]+)\}$")
 _FENCE = re.compile(r"\s*(```+|~~~+)")
 _BOLD = re.compile(r"(\*\*|__)(.+)\1$")
 _STATES = {"x": State.DONE, "X": State.DONE, "~": State.DROPPED, "-": State.DROPPED}
@@ -59,7 +59,7 @@ def read(text: str) -> Written:
 def _task(line: str) -> _Open | None:
     heading = _HEADING.match(line)
     if heading is not None:
-        return _Open(len(heading[1]) - 1, _draft(heading[2], None), [])
+        return _Open(len(heading[1]) - 1, _draft(heading[2].rstrip().rstrip("#"), None), [])
     entry = _ENTRY.match(line)
     if entry is None:
         return None
@@ -71,8 +71,9 @@ def _task(line: str) -> _Open | None:
 
 
 def _draft(text: str, state: State | None) -> Draft:
+    text = text.strip()
     named = _ID.search(text)
-    title = _ID.sub("", text).strip()
+    title = text[: named.start()].strip() if named is not None else text
     bold = _BOLD.fullmatch(title)
     return Draft(
         title=bold[2] if bold is not None else title, id=named[1] if named is not None else None, state=state

@@ -1,5 +1,6 @@
 """Ids of sessions and tasks: taken from words where somebody can read them, else made up."""
 
+import functools
 import hashlib
 import os
 import re
@@ -10,6 +11,7 @@ from collections.abc import Container
 from blackbird.recorder import names
 from blackbird.trace import ids
 from blackbox.errors import UsageError
+from blackbox.redaction.redactor import Redactor
 
 _OTHER = re.compile(r"[^a-z0-9]+")
 #: Long enough to be told from others, short enough to be typed.
@@ -32,8 +34,14 @@ def new_session() -> str:
     return "sess_" + ids.to_text(stamp + os.urandom(_RANDOM_BYTES))
 
 
+@functools.cache
+def _redactor() -> Redactor:
+    return Redactor()
+
+
 def slug(title: str) -> str:
-    """An id made of a title, the same each time; of a title without a letter of ours, a digest of it."""
+    """An id made of a title without its secrets, the same each time; of one without a letter of ours, a digest."""
+    title = _redactor().redact(title).text
     plain = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode().lower()
     words = _OTHER.sub("-", plain).strip("-")
     if not words:

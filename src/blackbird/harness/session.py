@@ -3,7 +3,6 @@
 import contextlib
 import os
 from collections.abc import Iterable
-from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
@@ -62,7 +61,7 @@ class Harness:
         note = opened.note()
         with opened.stating() as told:
             if note is None or note.opened is None or note.closed is not None:
-                told.state(statements.SESSION_START, folder=_folder())
+                told.state(statements.SESSION_START, folder=homes.working_folder())
             if goal is not None and (note is None or note.goal != goal.strip()):
                 told.state(statements.GOAL, text=_said("a goal", goal))
         return opened
@@ -151,7 +150,7 @@ class Harness:
         """
         running = process.up(self.home, self._config)
         known = self._planned(description, id, parent)
-        folder = _folder()
+        folder = homes.working_folder()
         pack = self._recall.context(
             session=self.session, task=known, description=description, folder=folder, budget=budget
         )
@@ -238,9 +237,3 @@ def _said(what: str, text: str) -> str:
     if not found:
         raise UsageError(f"{what} needs words", "say it in a line or some")
     return found
-
-
-def _folder() -> str | None:
-    with contextlib.suppress(OSError):
-        return str(Path(os.getcwd()))  # noqa: PTH109 - as it is, not resolved
-    return None

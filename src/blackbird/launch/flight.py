@@ -18,7 +18,7 @@ from blackbird.agents import table
 from blackbird.agents.plan import Draft, Plan, Route, Situation
 from blackbird.agents.table import Client, Mode
 from blackbird.errors import RecorderDown, RecorderError
-from blackbird.home import Home
+from blackbird.home import Home, working_folder
 from blackbird.launch import briefing, equipment, settings, telling
 from blackbird.launch.child import Child, Ended, NotStarted, locate
 from blackbird.launch.context import Context
@@ -86,7 +86,7 @@ def prepare(home: Home, order: Order, environ: Mapping[str, str], *, start: bool
     situation = Situation(
         recorder.address,
         recorder.upstreams,
-        {**settings.dotenv(client, Path(_cwd() or "/")), **environ},
+        {**settings.dotenv(client, Path(working_folder() or "/")), **environ},
         settings.find(client, environ),
         order.upstreams,
         _inherited(home, environ.get("BLACKBIRD_RUN")),
@@ -169,7 +169,7 @@ def _with_memory(home: Home, order: Order) -> Order:
 def _brief(home: Home, route: Route, order: Order, after: int) -> briefing.Told:
     if not order.pack:
         return briefing.Told()
-    return briefing.pack(home, briefing.Asked(route.session, route.task, order.describe, _cwd(), after))
+    return briefing.pack(home, briefing.Asked(route.session, route.task, order.describe, working_folder(), after))
 
 
 def _wishes(ready: Prepared, order: Order, text: str | None) -> Wishes:
@@ -322,7 +322,7 @@ def _register(ready: Prepared, order: Order) -> Route:
         "client": None if ready.client.name == table.OTHER else ready.client.name,
         "program": Path(order.command[0]).name,
         "mode": ready.draft.mode,
-        "cwd": _cwd(),
+        "cwd": working_folder(),
         "native_session": ready.native_session,
         "parent_run": ready.environ.get("BLACKBIRD_RUN"),
     }
@@ -337,9 +337,3 @@ def _register(ready: Prepared, order: Order) -> Route:
         asked["upstreams"] = ready.draft.upstreams
     run = control.request(ready.home, asked)
     return Route(ready.recorder.address, ready.recorder.token, run["session"], run["task"], run["run"])
-
-
-def _cwd() -> str | None:
-    with contextlib.suppress(OSError):
-        return os.getcwd()  # noqa: PTH109 - as it is, not resolved
-    return None

@@ -64,7 +64,7 @@ def completed(memory: Memory, wanted: Wanted) -> Wanted:
     if wanted.task is None or (wanted.session is not None and wanted.description is not None):
         return wanted
     notes = memory.notes()
-    session = wanted.session or _session_of(memory, notes, wanted.task)
+    session = wanted.session or _session_of(memory, notes, wanted)
     note = notes.get(session or "")
     planned = next((task for task in note.plan if task.id == wanted.task), None) if note is not None else None
     words = (planned.title, planned.description) if planned is not None else ()
@@ -72,8 +72,11 @@ def completed(memory: Memory, wanted: Wanted) -> Wanted:
     return msgspec.structs.replace(wanted, session=session, description=description)
 
 
-def _session_of(memory: Memory, notes: Mapping[str, Note], task: str) -> str | None:
-    """The newest session that has such a task, by its plan or by what ran."""
+def _session_of(memory: Memory, notes: Mapping[str, Note], wanted: Wanted) -> str | None:
+    """The newest session of the project that has such a task, by its plan or by what ran; else of all."""
+    task, own = wanted.task, Note(session="", folder=wanted.folder, root=wanted.root)
+    here = {name: note for name, note in notes.items() if own.is_project_of(note)}
+    notes = here or notes
     found = {name for name, note in notes.items() if any(each.id == task for each in note.plan)}
     found |= {stored.artifact.session for stored in memory.find(task=task, kind=Type.OUTCOME)}
     newest = sorted(found & notes.keys(), key=lambda name: (notes[name].ended or notes[name].began or 0, name))

@@ -5,7 +5,7 @@ What answers one kind of question is loaded when it is first asked: a command as
 
 import threading
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
@@ -38,6 +38,8 @@ _Answer = TypeVar("_Answer")
 #: What the contract with an agent grants to one run; more is not refused, but counted.
 _GRANTED = {"search": 1, "get": 2}
 _MOST_CARDS = 100
+#: So many sessions of a project are searched, the last ones.
+_MOST_SESSIONS = 60
 #: What a repository has at its root: a folder, or a file in a second work tree of it.
 _REPOSITORY = ".git"
 
@@ -165,7 +167,11 @@ class Recall:
 
         def found(memory: Memory) -> tuple[list[Neighbour], list[Stored | None]]:
             own = _whole(memory, identifier)
-            near = neighbours.related(memory, own, many, self._counter, max_snippet_tokens=self._snippet)
+            # Names of files and tasks are alike in projects that have nothing to do with each other.
+            session = own.artifact.session
+            allowed = {session, *_project(memory, session)}
+            more = neighbours.related(memory, own, _MOST_CARDS, self._counter, max_snippet_tokens=self._snippet)
+            near = [each for each in more if each.card.session in allowed][:many]
             return near, [memory.get(each.card.id) for each in near]
 
         with self._lock:
@@ -316,16 +322,17 @@ class Recall:
 
     def _scope(self, memory: Memory, session: str | None, task: str | None, *, everywhere: bool) -> Scope:
         if session is not None:
-            name: str | None = _named(memory, session)
+            name: str | None = (given := _named(memory, session))
+            project = _project(memory, given) if everywhere else ()
         else:
             here = _project_at(memory, self._own.folder) if self._own.folder is not None else ()
             name = self._own.session if task is None else _with_task(memory, task, self._own.session, here)
             task = task if task is not None else self._own.task
             if self._own.folder is not None and not _has(memory, name):
                 return Scope(task=task, project=here, only=bool(here) and not everywhere)
-        is_narrow = not everywhere and name is not None
-        project = _project(memory, name) if not is_narrow and name is not None else ()
-        return Scope(session=name, task=task, project=project, only=is_narrow)
+            # Whoever works in a session that has just begun asks for what those before it knew.
+            project = _project(memory, name) if name is not None else ()
+        return Scope(session=name, task=task, project=project, only=not everywhere and name is not None)
 
     def _known(self, memory: Memory, session: str) -> str:
         """What the memory calls a session; one that is about to begin is called as it was given."""
@@ -343,7 +350,7 @@ class Recall:
             door=self._door,
             op=op,
             ms=round((time.perf_counter() - began) * 1000, 3),
-            run=self._own.run,
+            run=self._egress.clean(self._own.run),
             beyond=beyond,
             **told,
         )
@@ -370,20 +377,26 @@ def _has(memory: Memory, session: str | None) -> bool:
 
 
 def _with_task(memory: Memory, task: str, own: str | None, here: Collection[str]) -> str | None:
-    """The session that a task is of: one's own, else the last one of the project that has it, else of all.
+    """The session that a task is of: one's own, else the last one of the project that has it.
 
-    One's own, too, if no session has it.
+    One's own, too, if no session of the project has it; of all sessions, only if no project is known.
     """
     having = memory.sessions_with(task)
     if own in having or not having:
         return own
-    return next((session for session in having if session in here), having[0])
+    return next((session for session in having if session in here), own if here else having[0])
 
 
 def _project_at(memory: Memory, folder: str) -> tuple[str, ...]:
     """The sessions of the project that a folder is of."""
     here = Note(session="", folder=folder, root=_root(folder))
-    return tuple(name for name, note in memory.notes().items() if here.is_project_of(note))
+    return _newest(note for note in memory.notes().values() if here.is_project_of(note))
+
+
+def _newest(notes: Iterable[Note]) -> tuple[str, ...]:
+    """The last of some sessions, the newest first."""
+    found = sorted(notes, key=lambda note: (-(note.ended or note.began or 0), note.session))
+    return tuple(note.session for note in found[:_MOST_SESSIONS])
 
 
 def _root(folder: str) -> str | None:
@@ -398,4 +411,4 @@ def _project(memory: Memory, session: str) -> tuple[str, ...]:
     own = notes.get(session)
     if own is None:
         return ()
-    return tuple(name for name, note in notes.items() if name != session and own.is_project_of(note))
+    return _newest(note for name, note in notes.items() if name != session and own.is_project_of(note))

@@ -7,10 +7,10 @@ from blackbird.store.texts import session_token, type_token
 
 
 def only(scope: Scope) -> tuple[str, ...]:
-    """The sessions that a scope narrows a search to: one, else those of a project; none: all are searched."""
+    """The sessions that a scope narrows a search to: one, those of a project, or both; none: all are searched."""
     if not scope.only:
         return ()
-    return (scope.session,) if scope.session is not None else scope.project
+    return (*((scope.session,) if scope.session is not None else ()), *scope.project)
 
 
 def within(asked: Asked) -> str:

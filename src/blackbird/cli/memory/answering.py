@@ -3,7 +3,6 @@
 import contextlib
 import os
 from collections.abc import Iterator
-from pathlib import Path
 
 import msgspec
 
@@ -17,18 +16,10 @@ from blackbird.recall import Recall, Whose
 def recalled() -> Iterator[Recall]:
     """The memory. What could not be understood while it was brought up to the trace is told at the end."""
     home = homes.find()
-    own, tell = msgspec.structs.replace(Whose.of(os.environ), folder=_folder()), telling.progress()
+    own, tell = msgspec.structs.replace(Whose.of(os.environ), folder=homes.working_folder()), telling.progress()
     with Recall(home, load(home), door="cli", own=own, tell=tell) as recall:
         try:
             yield recall
         finally:
             if recall.report is not None:
                 telling.show_findings(recall.report)
-
-
-def _folder() -> str | None:
-    """The working directory, which may have been removed."""
-    try:
-        return str(Path.cwd())
-    except OSError:
-        return None

@@ -1,12 +1,12 @@
 """`blackbird pack`, and `blackbird mem context`, which is the same: what a task should know of those before it."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from blackbird.cli.memory import lines, packs
 from blackbird.cli.memory.answering import recalled
+from blackbird.home import working_folder
 from blackbird.pack import rendering
 from blackbox.terminal import output
 
@@ -48,7 +48,9 @@ def command(
       blackbird pack --explain
     """
     with recalled() as recall:
-        pack = recall.context(session=session, task=task, description=describe, folder=str(Path.cwd()), budget=budget)
+        pack = recall.context(
+            session=session, task=task, description=describe, folder=working_folder(), budget=budget
+        )
         is_known = session is None or recall.knows(session)
     if not is_known:
         told = f"Nothing is known of a session {output.printable(session or '')}: this is what its project left"
