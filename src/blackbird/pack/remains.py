@@ -9,7 +9,7 @@ from blackbird.pack.marking import quoted
 from blackbird.pack.material import Candidate, Choice, Material
 from blackbird.pack.model import LeftOut
 
-_GOAL = (400, 200, 100, 60)
+_GOAL = (400, 200, 100, 60, 36)
 _LENGTHS = (200, 100, 60)
 _POINTED = 48
 #: What is dropped is dropped in order of its worth: what comes behind so many is pointed to by none.
