@@ -1,12 +1,14 @@
 """Where things are."""
 
+import os
 import tempfile
 from pathlib import Path
 
 import pytest
 
 from blackbird import home as homes
-from blackbird.home import Home
+from blackbird.config.load import nearest_project
+from blackbird.home import Home, working_folder
 from blackbox.redaction.place import config_path
 
 
@@ -41,3 +43,15 @@ def test_a_socket_has_a_short_path() -> None:
     assert long.control_socket.name == "control.sock"
     other = Home(Path("/" + "b" * 83), Path("/config.toml"))
     assert long.control_socket != other.control_socket
+
+
+def test_the_working_folder_is_text_whatever_its_name_and_nothing_if_it_is_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    odd = tmp_path / os.fsdecode(b"caf\xe9")
+    odd.mkdir()
+    monkeypatch.chdir(odd)
+    assert working_folder() == f"{tmp_path}/caf\N{REPLACEMENT CHARACTER}"
+    odd.rmdir()
+    assert working_folder() is None
+    assert nearest_project() is None

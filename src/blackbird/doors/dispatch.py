@@ -163,12 +163,25 @@ class Dispatcher:
         return max(self._counter.count(answers.text(values)), self._counter.count(_encode(values).decode()))
 
     def _told(self, values: dict[str, Any], beyond: str) -> Answer:
+        values = _visible(values)
         if beyond:
             values = {**values, "note": beyond}
         values = {**values, "tokens": self._measure(values)}
         text = answers.text({key: value for key, value in values.items() if key not in ("note", "tokens")})
         tail = " ".join(filter(None, (f"[{values['tokens']} tokens]", beyond)))
         return Answer(values=values, text=f"{text}\n{tail}")
+
+
+def _visible(value: Any) -> Any:
+    """A value with blanks for what is not seen in its texts: controls, marks that turn writing around, halves."""
+    if isinstance(value, str):
+        is_plain = value.replace("\n", "").isprintable()
+        return value if is_plain else "".join(sign if sign.isprintable() or sign == "\n" else " " for sign in value)
+    if isinstance(value, dict):
+        return {key: _visible(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_visible(each) for each in value]
+    return value
 
 
 def read(tool: schema.Tool, arguments: Mapping[str, Any] | str | None) -> object:

@@ -188,3 +188,11 @@ def test_any_file_is_settings_or_one_error(text: str) -> None:
     else:
         refusal = "file is fine"
     assert refusal.startswith("file")
+
+
+def test_every_section_that_a_project_may_not_set_says_what_is_at_stake() -> None:
+    for setting in settings.known().values():
+        if setting.trust != "project":
+            section, _, key = setting.name.partition(".")
+            with pytest.raises(ConfigError, match="is not for a project's file"):
+                layers.from_file(f"[{section}]\n{key} = 1\n", ".blackbird.toml", "project file")

@@ -102,3 +102,10 @@ def test_any_text_is_a_plan_or_is_refused(text: str) -> None:
     except UsageError:
         return
     assert len({step.id for step in found}) == len(found)
+
+
+def test_blanks_cost_no_time_and_closing_signs_are_none_of_the_title() -> None:
+    written = markdown.read("# Plan ##\n\n## a" + " " * 20_000 + "b {#b}  \n")
+    (task,) = written.tasks
+    assert isinstance(task, Draft)
+    assert (task.title[:1], task.title[-1:], task.id, written.goal) == ("a", "b", "b", "Plan")

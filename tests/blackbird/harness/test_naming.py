@@ -50,3 +50,7 @@ def test_a_title_is_a_line_and_not_an_empty_one() -> None:
     assert naming.line(" Mend\n the  crane ") == "Mend the crane"
     with pytest.raises(UsageError):
         naming.line(" \n ")
+
+
+def test_an_id_keeps_no_secret_of_the_title() -> None:
+    assert naming.slug("Set DB_PASSWORD=harbour9021xq in staging") == "set-db-password-redacted-env-var-in"

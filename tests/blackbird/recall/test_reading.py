@@ -400,3 +400,24 @@ def test_a_task_goes_first_in_the_last_session_that_has_it(
         found = recall.search("lamp", k=20, **asked)
     assert {card.session for card in found.cards} == sessions
     assert found.asked.scope.task == asked["task"]
+
+
+def test_a_session_that_has_just_begun_finds_what_its_project_knows(tmp_path: Path) -> None:
+    kept = Kept(tmp_path)
+    kept.book.state("run.start", "s1", "run_1", client="claude", cwd="/srv/quay")
+    kept.book.state("run.start", "s2", "run_2", client="claude", cwd="/srv/quay")
+    kept.say(kept.one, "Let's paint the lamp red.", "The lamp is red.")
+    kept.save()
+    with kept.recall(own=Whose(session="s2", run="run_2", folder="/srv/quay")) as recall:
+        assert {card.session for card in recall.search("lamp").cards} == {"s1"}
+        assert recall.search("lamp", session="s2").cards == ()
+
+
+def test_what_is_noted_of_an_answer_has_no_secret(tmp_path: Path) -> None:
+    kept = Kept(tmp_path)
+    kept.say(kept.one, "Let's paint the lamp red.", "The lamp is red.")
+    kept.save()
+    secret = "ghp_" + "Zb3kQ9xT1vLm7RwY5nHc2JpD8sFg4KaE6uVi"
+    with kept.recall(own=Whose(session="s1", run=secret)) as recall:
+        recall.search("lamp")
+    assert [use.run for use in usage.read(kept.home)] == ["[redacted:github_token]"]
