@@ -2,8 +2,9 @@
 
 import contextlib
 import importlib.resources
+import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
 import msgspec
@@ -25,6 +26,8 @@ from blackbox.errors import BlackboxError
 _SERVER = ("-m", "blackbird.doors.stdio")
 #: What of a child's environment its server needs, which clients do not pass on by themselves.
 _PASSED_ON = ("BLACKBIRD_HOME", "BLACKBIRD_SESSION", "BLACKBIRD_TASK", "BLACKBIRD_RUN", "PYTHONPATH")
+#: The files of a run, by their names.
+_LEFT = re.compile(r"(?:hooks|pack|agent)-(?P<run>run_[0-9A-Za-z]+)\.(?:json|md)")
 
 
 class Wishes(msgspec.Struct, frozen=True):
@@ -67,6 +70,15 @@ def equip(client: Client, plan: Plan, environ: Mapping[str, str], wishes: Wishes
         program_ = server({**environ, **plan.variables})
         plan = _with(plan, servers.attached(client, plan.arguments, program_, {**environ, **plan.variables}))
     return _with_hooks(client, plan, environ, handlers, files, tools=wishes.hooks)
+
+
+def sweep(home: Home, living: Collection[str]) -> None:
+    """Throw away what runs left behind that were killed; `living` are those that are under way."""
+    for path in home.run.iterdir() if home.run.is_dir() else ():
+        found = _LEFT.fullmatch(path.name)
+        if found is not None and found["run"] not in living:
+            with contextlib.suppress(OSError):
+                path.unlink(missing_ok=True)
 
 
 @contextlib.contextmanager

@@ -134,6 +134,7 @@ def fly(home: Home, order: Order, environ: Mapping[str, str]) -> Ended:
     try:
         user = User(route.run, route.session, Path(order.command[0]).name, os.getpid())
         with users.noted(home, user), equipment.kept(files):
+            equipment.sweep(home, {each.run for each in users.users(home)})
             plan = equipment.equip(ready.client, plan, environ, wishes, files)
             _say_start(ready, plan, route, order, brief)
             if brief.pack is not None:
