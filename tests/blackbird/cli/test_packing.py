@@ -88,8 +88,10 @@ def test_what_was_reversed_is_gone_and_what_failed_is_warned_of(here: Place, sto
     after = here.run("pack", "--session", "harbour", "--task", "tide").out
     assert "SQLite for the index" in section(before, "Decisions")[0]
     assert ["Postgres" in line for line in section(after, "Decisions")] == [True]
-    assert any("make dock" in line for line in section(after, "Do not redo"))
-    assert section(after, "Done before")[0].startswith("- dock")
+    assert [line.partition(" [art_")[0] for line in section(after, "Do not redo")] == ["- error met: No rule"]
+    # What decided that the task failed stands with the task, and is not told twice.
+    assert section(after, "Done before")[0].startswith("- dock: fail: ")
+    assert "  - `make dock`: failed" in after.splitlines()
     explained = here.run("pack", "--session", "harbour", "--task", "tide", "--explain").out
     assert re.search(r"decisions  Let's use SQLite for the index\.\n +superseded by art_", explained)
 

@@ -58,7 +58,9 @@ def test_what_others_say_begins_no_line_no_section_and_no_tag(given_: Material) 
     assert pack.text.count("blackbird-context>") - pack.text.count("‹") <= 2
     pieces = wrappers.split(f"Do this.\n\n{pack.text}", Role.USER)
     assert [piece.origin for piece in pieces] == [Origin.USER, Origin.PACK]
-    assert not re.search(r"<[^\s\d=]|\|>|```|~~~|^- *(?:#|>|\[art_)", "\n".join(lines[1:-1]), re.MULTILINE)
+    assert not re.search(
+        r"<[^\s\d=]|\|>|```|~~~|^- *(?:#{1,6}(?:\s|$)|>|\[art_)", "\n".join(lines[1:-1]), re.MULTILINE
+    )
 
 
 @pytest.mark.requirement("PACK-11")
