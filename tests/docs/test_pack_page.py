@@ -19,7 +19,7 @@ from blackbird.artifacts.model import (
     Type,
     artifact_id,
 )
-from blackbird.artifacts.note import Note
+from blackbird.artifacts.note import SESSIONS, Note
 from blackbird.canon.model import Evidence, Side
 from blackbird.pack import cache, contract, reading, relevance
 from blackbird.pack.budget import HANDED, NAMES, NAMES_SHARE, ORDER, shares
@@ -94,7 +94,7 @@ def test_the_sections_are_those_of_the_table() -> None:
     assert [name for name, _ in rows] == list(ORDER)
     assert {name: int(most) for name, most in rows} == {name: getattr(Caps(), name) for name in ORDER}
     assert f"the last {LAST_TASKS} tasks" in PAGE
-    assert f"the last {reading.SESSIONS} other sessions" in PAGE
+    assert f"the last {SESSIONS} other sessions" in PAGE
     assert f"of all but the last {reading.NEAR}, only what they did" in PAGE
     assert f"`context.budget_tokens`, {Caps().total})" in PAGE
     assert f"{cache.MOST} of them" in PAGE

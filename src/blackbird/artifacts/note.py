@@ -21,6 +21,8 @@ class Spending(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     spent: Spent
 
 
+#: So many sessions of a project are searched, and drawn upon for packs: the last ones.
+SESSIONS = 60
 #: Folders that hold all of a user's projects, or a machine's: what lies below them has nothing else in common.
 _OF_A_USER = re.compile(r"(?:/[^/]+)?|/(?:home|users)/[^/]+", re.IGNORECASE)
 
@@ -71,6 +73,13 @@ def _lies_in(outer: str | None, inner: str | None) -> bool:
 def _spelled(folder: str) -> str:
     """Disks that do not tell capitals apart let the same folder be spelled in several ways."""
     return folder.lower().rstrip("/")
+
+
+def of_project(own: Note, notes: Iterable[Note]) -> list[str]:
+    """The last other sessions of a session's project, the newest first, as many as are drawn upon."""
+    found = [each for each in notes if each.session != own.session and own.is_project_of(each)]
+    found.sort(key=lambda each: (-(each.ended or each.began or 0), each.session))
+    return [each.session for each in found[:SESSIONS]]
 
 
 def note(timeline: Timeline, artifacts: Iterable[Artifact] = ()) -> Note:

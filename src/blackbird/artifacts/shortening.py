@@ -6,6 +6,11 @@ _LONGEST = 240
 _BLANKS = re.compile(r"\s+")
 
 
+def visible(text: str) -> str:
+    """A text with a blank for whatever is not seen: controls, ends of lines, what turns writing around, halves."""
+    return text if text.isprintable() else "".join(sign if sign.isprintable() else " " for sign in text)
+
+
 def one_line(text: str, longest: int = _LONGEST) -> str:
     """A text as one line, cut at a word where it is too long."""
     # What is printable has no other blank than the space.

@@ -27,8 +27,9 @@ def first_that_fit(
 ) -> dict[str, Any]:
     """A value with as many of the first items as fit; at least with none."""
     low, high = 0, len(items)
-    if measure(build(items)) <= most:
-        return build(items)
+    everything = build(items)
+    if measure(everything) <= most:
+        return everything
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if measure(build(items[:middle])) <= most else (low, middle)

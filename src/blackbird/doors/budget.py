@@ -2,10 +2,11 @@
 
 from collections import OrderedDict
 
+from blackbird.recall.reading import GRANTED
 from blackbird.recall.whose import Whose
 
 #: How often a run is expected to ask each; what is not here is not counted.
-ALLOWED = {"memory_search": 1, "memory_get": 2}
+ALLOWED = {f"memory_{op}": count for op, count in GRANTED.items()}
 _MOST_RUNS = 1000
 
 

@@ -6,6 +6,7 @@ from typing import Any, Protocol
 
 import msgspec
 
+from blackbird.artifacts import shortening
 from blackbird.artifacts.model import Type
 from blackbird.doors import answers, bounds, schema
 from blackbird.doors.answer import INVALID_ARGUMENTS, UNKNOWN_TOOL, Answer, failed
@@ -173,10 +174,9 @@ class Dispatcher:
 
 
 def _visible(value: Any) -> Any:
-    """A value with blanks for what is not seen in its texts: controls, marks that turn writing around, halves."""
+    """A value with blanks for what is not seen in its texts, line by line."""
     if isinstance(value, str):
-        is_plain = value.replace("\n", "").isprintable()
-        return value if is_plain else "".join(sign if sign.isprintable() or sign == "\n" else " " for sign in value)
+        return "\n".join(map(shortening.visible, value.split("\n")))
     if isinstance(value, dict):
         return {key: _visible(each) for key, each in value.items()}
     if isinstance(value, list | tuple):

@@ -18,7 +18,7 @@ from blackbird.trace.folder import Trace
 _SYNC_SECONDS = 2.0
 #: How long one waits for another process that has the trace open for the same reason.
 _PATIENCE_SECONDS = 5.0
-_PAUSE_SECONDS = 0.01
+_PAUSE_SECONDS = 0.1
 
 
 class Statements:
@@ -55,12 +55,8 @@ class Statements:
 
     def settle(self) -> None:
         """Wait until all that was said is on the disk, where those who read the trace see it."""
-        trace, end = Trace(self._home.trace), time.monotonic() + _SYNC_SECONDS
-        while self._last and time.monotonic() < end:
-            synced = trace.synced()
-            if synced is not None and synced.sequence >= self._last:
-                return
-            time.sleep(_PAUSE_SECONDS)
+        if self._last:
+            Trace(self._home.trace).wait_for(self._last, _SYNC_SECONDS)
 
     def _send(self, op: dict[str, Any]) -> dict[str, Any]:
         """Ask; a trace that another process has open for a moment is waited for."""
@@ -73,4 +69,4 @@ class Statements:
                     raise
                 self._feed.__exit__(None, None, None)
                 self._feed = Feed(self._home, self._config)
-                time.sleep(_PAUSE_SECONDS * 10)
+                time.sleep(_PAUSE_SECONDS)

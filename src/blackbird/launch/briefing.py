@@ -1,9 +1,7 @@
 """The context pack before a flight and the outcome after it: asked of the memory within a time, never in the way."""
 
-import contextlib
 import signal
 import threading
-import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -13,14 +11,14 @@ from blackbird.home import Home
 if TYPE_CHECKING:
     from blackbird.artifacts.model import Artifact
     from blackbird.pack.model import Pack
+    from blackbird.recall import Recall
 
 #: How long a run waits for its pack. A memory that has much to take in goes on with that beside the agent.
 _PACK_SECONDS = 5.0
 #: How long its end waits for the outcome.
 _OUTCOME_SECONDS = 3.0
-#: How long is waited for what was just stated to be on the disk: the memory takes in nothing before.
+#: How long is waited for what was just stated to be on the disk.
 _DISK_SECONDS = 1.0
-_PAUSE_SECONDS = 0.01
 
 
 T = TypeVar("T")
@@ -68,11 +66,7 @@ def outcome(home: Home, run: str, after: int) -> dict[str, Any] | None:
 
 
 def _ask_for_pack(home: Home, asked: Asked) -> "Pack | None":
-    from blackbird.config.load import load  # noqa: PLC0415 - as above
-    from blackbird.recall import Recall  # noqa: PLC0415
-
-    _wait_for_disk(home, asked.after)
-    with Recall(home, load(home), door="run") as recall:
+    with _recall(home, asked.after) as recall:
         made = recall.context(
             session=asked.session, task=asked.task, description=asked.description, folder=asked.folder
         )
@@ -80,28 +74,21 @@ def _ask_for_pack(home: Home, asked: Asked) -> "Pack | None":
 
 
 def _ask_for_outcome(home: Home, run: str, after: int) -> dict[str, Any] | None:
-    from blackbird import derive  # noqa: PLC0415 - as above
-    from blackbird.artifacts.model import Type  # noqa: PLC0415
-    from blackbird.store.memory import Reader  # noqa: PLC0415
+    from blackbird.artifacts.model import Type  # noqa: PLC0415 - as above
 
-    _wait_for_disk(home, after)
-    derive.catch_up(home)
-    with Reader(home.derived) as reader:
-        memory = reader.memory
-        found = [] if memory is None else memory.find(kind=Type.OUTCOME, run=run)
+    with _recall(home, after) as recall:
+        found = recall.ask(lambda memory: memory.find(kind=Type.OUTCOME, run=run))
     return describe(found[-1].artifact) if found else None
 
 
-def _wait_for_disk(home: Home, sequence: int) -> None:
-    from blackbird.trace import synced  # noqa: PLC0415 - as above
-    from blackbird.trace.errors import TraceError  # noqa: PLC0415
+def _recall(home: Home, after: int) -> "Recall":
+    """The memory, asked once what was stated last is on the disk: it takes in nothing before."""
+    from blackbird.config.load import load  # noqa: PLC0415 - as above
+    from blackbird.recall import Recall  # noqa: PLC0415
+    from blackbird.trace.folder import Trace  # noqa: PLC0415
 
-    end = time.monotonic() + _DISK_SECONDS
-    while time.monotonic() < end:
-        with contextlib.suppress(OSError, TraceError):
-            if synced.parse((home.trace / synced.NAME).read_bytes()).sequence >= sequence:
-                return
-        time.sleep(_PAUSE_SECONDS)
+    Trace(home.trace).wait_for(after, _DISK_SECONDS)
+    return Recall(home, load(home), door="run")
 
 
 def describe(artifact: "Artifact") -> dict[str, Any]:

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from blackbird.home import working_folder
 from blackbird.launch.changes import EMPTY_TREE, State, compare, read_state
 
 #: What a log's header names under `toolset`, and how each tells its version.
@@ -81,7 +82,7 @@ class Context:
         return compare(self._before, read_state(told), counted) if told is not None else None
 
     def _find_out(self) -> None:
-        about = {"cwd": _cwd(), "os": f"{platform.system()} {platform.release()} {platform.machine()}"}
+        about = {"cwd": working_folder(), "os": f"{platform.system()} {platform.release()} {platform.machine()}"}
         self._state({**about, **self._repository()})
         client = self._client_version()
         versions = {name: self._version(words) for name, words in TOOLS.items()}
@@ -143,12 +144,6 @@ class Context:
             process.communicate()
             return None
         return told.decode(errors="replace") if process.returncode == 0 else None
-
-
-def _cwd() -> str | None:
-    with contextlib.suppress(OSError):
-        return str(Path.cwd())
-    return None
 
 
 def read_version(told: str) -> str | None:

@@ -23,7 +23,7 @@ from blackbox.disk import write_once
 from blackbox.errors import BlackboxError
 
 #: What is started as the memory's server, by the interpreter that runs this.
-_SERVER = ("-m", "blackbird.doors.stdio")
+SERVER = ("-m", "blackbird.doors.stdio")
 #: What of a child's environment its server needs, which clients do not pass on by themselves.
 _PASSED_ON = ("BLACKBIRD_HOME", "BLACKBIRD_SESSION", "BLACKBIRD_TASK", "BLACKBIRD_RUN", "PYTHONPATH")
 #: The files of a run, by their names.
@@ -93,7 +93,7 @@ def kept(files: Files) -> Iterator[None]:
 def server(environ: Mapping[str, str]) -> servers.Program:
     """The memory's server, as a child with this environment starts it."""
     passed = {name: environ[name] for name in _PASSED_ON if environ.get(name)}
-    return servers.Program([sys.executable, *_SERVER], passed)
+    return servers.Program([sys.executable, *SERVER], passed)
 
 
 def _with_pack(

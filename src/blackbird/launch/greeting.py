@@ -44,7 +44,7 @@ def _asked(told: dict[str, Any]) -> briefing.Asked:
         os.environ.get("BLACKBIRD_SESSION"),
         os.environ.get("BLACKBIRD_TASK"),
         None,
-        folder if isinstance(folder, str) else os.getcwd(),  # noqa: PTH109 - as it is, not resolved
+        folder if isinstance(folder, str) else homes.working_folder(),
     )
 
 

@@ -18,14 +18,14 @@ from blackbird.agents.permanent import Kept
 from blackbird.agents.table import Client, Permanent
 from blackbird.errors import NotFound
 from blackbird.home import Home
+from blackbird.launch import equipment
 from blackbox.disk import make_folder, replace_file, write_once
 from blackbox.errors import ReadError, UsageError, WriteError
 
 #: The folder of the home in which is kept what was added to whose files.
 FOLDER = "clients"
-#: What says the pack at the start of a session, and what serves the memory.
+#: What says the pack at the start of a session.
 _HOOK = ("-m", "blackbird.launch.greeting")
-_SERVER = ("-m", "blackbird.doors.stdio")
 _LONGEST_FILE = 16 << 20
 
 
@@ -76,7 +76,7 @@ def prepare_install(home: Home, client: Client, environ: Mapping[str, str]) -> P
     earlier = {Path(change.path): change for change in _taken_out(_record(home, client))}
     changes: list[Change] = []
     kept: list[Kept] = []
-    server = servers.Program([sys.executable, *_SERVER], _environment(environ))
+    server = servers.Program([sys.executable, *equipment.SERVER], _environment(environ))
     given = [f"{name}={value}" for name, value in server.environment.items()]
     hook = shlex.join([*(["env", *given] if given else []), sys.executable, *_HOOK])
     for place in client.install:

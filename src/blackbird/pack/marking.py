@@ -21,7 +21,7 @@ _SIGN = re.compile(r"[<&`~|\[:]")
 
 def quoted(text: str, longest: int = 240, *, leads: bool = True) -> str:
     """A text of somebody else, as a part of one line; `leads`: nothing of ours stands before it."""
-    line = shortening.one_line(_seen(text), longest)
+    line = shortening.one_line(shortening.visible(text), longest)
     if line[:1].isalpha() and _SIGN.search(line) is None:
         return line
     line = _FENCE.sub("''", line)
@@ -31,11 +31,6 @@ def quoted(text: str, longest: int = 240, *, leads: bool = True) -> str:
     line = _ID.sub("(", line)
     line = _OPENED.sub("‹", _without_blocks(line)) if leads else line
     return _SPEAKER.sub(lambda found: f"{found['first'] or found['role']} –", line).strip()
-
-
-def _seen(text: str) -> str:
-    """A text with a blank for whatever is not seen: controls, ends of lines, what turns writing around, halves."""
-    return text if text.isprintable() else "".join(sign if sign.isprintable() else " " for sign in text)
 
 
 def _without_blocks(line: str) -> str:

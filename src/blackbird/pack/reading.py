@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from blackbird.artifacts.model import Artifact, Outcome, Status, Summary, Type
-from blackbird.artifacts.note import Note
+from blackbird.artifacts.note import SESSIONS, Note, of_project
 from blackbird.pack import relevance
 from blackbird.pack.material import Material
 from blackbird.pack.model import Wanted
 from blackbird.store.memory import Memory
 
-#: How many other sessions of the project are looked at, and at how many of them for more than what they did.
-SESSIONS, NEAR = 60, 24
+#: At how many other sessions of the project is looked for more than what they did.
+NEAR = 24
 #: How many artifacts of each type: of the session itself, of each other one, and of those before them.
 _OWN = {
     Type.OUTCOME: 80,
@@ -109,9 +109,7 @@ def neighbours(notes: Mapping[str, Note], wanted: Wanted) -> list[str]:
     own = notes.get(wanted.session) if wanted.session is not None else None
     if own is None or (own.folder is None and own.repository is None):
         own = Note(session=wanted.session or "", folder=wanted.folder, root=wanted.root)
-    found = [note for name, note in notes.items() if name != wanted.session and own.is_project_of(note)]
-    found.sort(key=lambda note: (-(note.ended or note.began or 0), note.session))
-    return [note.session for note in found[:SESSIONS]]
+    return of_project(own, notes.values())
 
 
 def _of(memory: Memory, session: str, bounds: Mapping[Type, int]) -> tuple[Artifact, ...]:

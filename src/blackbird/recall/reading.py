@@ -5,7 +5,7 @@ What answers one kind of question is loaded when it is first asked: a command as
 
 import threading
 import time
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
@@ -14,7 +14,7 @@ import msgspec
 
 from blackbird import usage
 from blackbird.artifacts.model import Type
-from blackbird.artifacts.note import Note
+from blackbird.artifacts.note import Note, of_project
 from blackbird.artifacts.proof import Proof
 from blackbird.config.resolve import Config
 from blackbird.errors import MemoryDamaged, NotFound
@@ -36,10 +36,8 @@ if TYPE_CHECKING:
 
 _Answer = TypeVar("_Answer")
 #: What the contract with an agent grants to one run; more is not refused, but counted.
-_GRANTED = {"search": 1, "get": 2}
+GRANTED = {"search": 1, "get": 2}
 _MOST_CARDS = 100
-#: So many sessions of a project are searched, the last ones.
-_MOST_SESSIONS = 60
 #: What a repository has at its root: a folder, or a file in a second work tree of it.
 _REPOSITORY = ".git"
 
@@ -169,9 +167,8 @@ class Recall:
             own = _whole(memory, identifier)
             # Names of files and tasks are alike in projects that have nothing to do with each other.
             session = own.artifact.session
-            allowed = {session, *_project(memory, session)}
-            more = neighbours.related(memory, own, _MOST_CARDS, self._counter, max_snippet_tokens=self._snippet)
-            near = [each for each in more if each.card.session in allowed][:many]
+            among = {session, *_project(memory, session)}
+            near = neighbours.related(memory, own, many, self._counter, among, max_snippet_tokens=self._snippet)
             return near, [memory.get(each.card.id) for each in near]
 
         with self._lock:
@@ -344,7 +341,7 @@ class Recall:
     def _note(self, op: str, began: float, **told: Any) -> None:
         asked = (self._own.run, op)
         self._asked[asked] = self._asked.get(asked, 0) + 1
-        beyond = self._own.run is not None and self._asked[asked] > _GRANTED.get(op, self._asked[asked])
+        beyond = self._own.run is not None and self._asked[asked] > GRANTED.get(op, self._asked[asked])
         use = Use(
             at=time.time_ns(),
             door=self._door,
@@ -390,13 +387,7 @@ def _with_task(memory: Memory, task: str, own: str | None, here: Collection[str]
 def _project_at(memory: Memory, folder: str) -> tuple[str, ...]:
     """The sessions of the project that a folder is of."""
     here = Note(session="", folder=folder, root=_root(folder))
-    return _newest(note for note in memory.notes().values() if here.is_project_of(note))
-
-
-def _newest(notes: Iterable[Note]) -> tuple[str, ...]:
-    """The last of some sessions, the newest first."""
-    found = sorted(notes, key=lambda note: (-(note.ended or note.began or 0), note.session))
-    return tuple(note.session for note in found[:_MOST_SESSIONS])
+    return tuple(of_project(here, memory.notes().values()))
 
 
 def _root(folder: str) -> str | None:
@@ -409,6 +400,4 @@ def _project(memory: Memory, session: str) -> tuple[str, ...]:
     """The other sessions of the project that a session is of."""
     notes = memory.notes()
     own = notes.get(session)
-    if own is None:
-        return ()
-    return _newest(note for name, note in notes.items() if name != session and own.is_project_of(note))
+    return tuple(of_project(own, notes.values())) if own is not None else ()

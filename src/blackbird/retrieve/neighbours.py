@@ -1,6 +1,6 @@
 """What an artifact has to do with others: what it replaced, its files, symbols, task, and what was said around it."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 
 from blackbird.artifacts.model import Artifact, Constraint, Decision, Outcome, Type
 from blackbird.retrieve import ranking
@@ -22,15 +22,21 @@ _Related = Iterator[tuple[str, str, Stored]]
 
 
 def related(
-    memory: Memory, stored: Stored, k: int, counter: Counter, *, max_snippet_tokens: int = _SNIPPET_TOKENS
+    memory: Memory,
+    stored: Stored,
+    k: int,
+    counter: Counter,
+    among: Collection[str] | None = None,
+    *,
+    max_snippet_tokens: int = _SNIPPET_TOKENS,
 ) -> list[Neighbour]:
-    """The neighbours of an artifact, the closest first; each once, by what ties it most closely."""
+    """The neighbours of an artifact among some sessions, or all; the closest first, each by what ties it most."""
     own = stored.artifact.id
     chosen: dict[str, tuple[str, str, Stored]] = {}
     with memory.at_once():
         for find in (_succession, _decisions, _files, _symbols, _task, _time):
             for relation, via, other in find(memory, stored.artifact):
-                if other.artifact.id != own:
+                if other.artifact.id != own and (among is None or other.artifact.session in among):
                     chosen.setdefault(other.artifact.id, (relation, via, other))
             if len(chosen) >= k:
                 break

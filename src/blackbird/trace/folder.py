@@ -4,6 +4,7 @@ import contextlib
 import mmap
 import os
 import re
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from blackbox.errors import ReadError
 _NAME = re.compile(r"^([0-9]{8,})\.(wal|seal|gone)$")
 #: A segment can be sealed, and then removed, while a reader is on its way to it: two changes, and a spare.
 _ATTEMPTS = 4
+_PAUSE_SECONDS = 0.01
 
 
 class Trace:
@@ -83,6 +85,18 @@ class Trace:
             return None
         except OSError as error:
             raise _read_error(path, error) from error
+
+    def wait_for(self, sequence: int, seconds: float) -> bool:
+        """Whether a record is known to be on the disk before so many seconds are over."""
+        end = time.monotonic() + seconds
+        while True:
+            with contextlib.suppress(ReadError):
+                found = self.synced()
+                if found is not None and found.sequence >= sequence:
+                    return True
+            if time.monotonic() >= end:
+                return False
+            time.sleep(_PAUSE_SECONDS)
 
     def free_bytes(self) -> int | None:
         """How much room the disk has; nothing if the system does not say."""

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from blackbird.artifacts import note
 from blackbird.artifacts.model import Artifact, Outcome, Status, Summary, Type
 from blackbird.artifacts.note import Note
 from blackbird.artifacts.plan import Task
@@ -54,6 +55,7 @@ def test_who_asks_in_a_repository_is_not_told_of_what_is_above_it(memory: Writin
 
 
 def test_of_each_session_only_the_last_are_read(memory: Writing, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(note, "SESSIONS", 3)
     monkeypatch.setattr(reading, "SESSIONS", 3)
     monkeypatch.setattr(reading, "NEAR", 2)
     monkeypatch.setitem(reading._OTHERS, Type.DECISION, 2)

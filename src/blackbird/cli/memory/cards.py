@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from blackbird.cli.memory.lines import INDENT, Line, block, line
+from blackbird.config.units import counted
 from blackbird.exchange.clock import to_rfc3339
 from blackbird.retrieve.model import Card, Found, Neighbour, Scope, Why
 
@@ -30,7 +31,7 @@ def of_neighbours(neighbours: Sequence[Neighbour], tokens: int) -> Iterator[Line
         yield ()
     if not neighbours:
         yield line("Nothing has to do with it.")
-    yield line((f"{_many(len(neighbours), 'card')}, {tokens} tokens", _GREY))
+    yield line((f"{counted(len(neighbours), 'card')}, {tokens} tokens", _GREY))
 
 
 def _card(card: Card, *, explain: bool) -> Iterator[Line]:
@@ -42,7 +43,7 @@ def _card(card: Card, *, explain: bool) -> Iterator[Line]:
     day = (to_rfc3339(card.at) or "")[:_DAY] if card.at is not None else ""
     more = f"and {len(card.files) - _FILES} more" if len(card.files) > _FILES else ""
     score = f"score {card.score:.2f}" if card.score else ""
-    same = f"{_many(card.same, 'other')} said the same" if card.same else ""
+    same = f"{counted(card.same, 'other')} said the same" if card.same else ""
     whose = [card.session, card.task, day, *card.files[:_FILES], more, same, score]
     yield line(INDENT, (" · ".join(each for each in whose if each), _GREY))
     if explain and card.why is not None:
@@ -61,7 +62,7 @@ def _searched(found: Found, *, explain: bool) -> Iterator[Line]:
     task = f"task {scope.task} first" if scope.task else ""
     types = f"only {', '.join(found.asked.types)}" if found.asked.types else ""
     searched = ", ".join(each for each in (_where(scope), task, types) if each)
-    told = f"{_many(len(found.cards), 'card')} of {_many(found.searched, 'artifact')} ({searched})"
+    told = f"{counted(len(found.cards), 'card')} of {counted(found.searched, 'artifact')} ({searched})"
     if found.cards and found.nowhere:
         yield line((f"found nowhere there: {', '.join(found.nowhere)}", "yellow"))
     yield line((f"{told}; {found.tokens} tokens", _GREY))
@@ -76,11 +77,10 @@ def _searched(found: Found, *, explain: bool) -> Iterator[Line]:
 
 
 def _where(scope: Scope) -> str:
-    if scope.only and scope.session is not None:
-        return f"session {scope.session}"
-    return (
-        f"{_many(len(scope.project), 'session')} of this project" if scope.only and scope.project else "all sessions"
-    )
+    if not scope.only or not (scope.session or scope.project):
+        return "all sessions"
+    of_project = f"{counted(len(scope.project), 'session')} of this project" if scope.project else ""
+    return " and ".join(filter(None, (f"session {scope.session}" if scope.session else "", of_project)))
 
 
 def _words(found: Found) -> str:
@@ -88,7 +88,3 @@ def _words(found: Found) -> str:
         return "nothing was left to search for"
     way = {"all": "all", "any": "some"}.get(found.way, "any")
     return f"searched for {way} of these words: {', '.join(found.words)}; weighed: {found.weighed}"
-
-
-def _many(count: int, what: str) -> str:
-    return f"1 {what}" if count == 1 else f"{count} {what}s"
